@@ -1,0 +1,69 @@
+//! Pairs of features, and where and when a pair meets.
+
+use std::fmt;
+
+use glam::DVec3;
+use serde::Serialize;
+
+/// Two features without a common vertex: what detection looks at one at a time.
+///
+/// Ordered: all vertex-face pairs first, then by indices. Edges are indices into [`super::Mesh::edges`], `a < b`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pair {
+    /// A vertex and a face.
+    VertexFace {
+        /// Vertex index.
+        vertex: u32,
+        /// Face index.
+        face: u32,
+    },
+    /// Two edges.
+    EdgeEdge {
+        /// Index of the first edge.
+        a: u32,
+        /// Index of the second edge, larger than `a`.
+        b: u32,
+    },
+}
+
+impl fmt::Display for Pair {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::VertexFace { vertex, face } => write!(f, "vertex {vertex} and face {face}"),
+            Self::EdgeEdge { a, b } => write!(f, "edges {a} and {b}"),
+        }
+    }
+}
+
+/// A pair that meets during a motion.
+///
+/// `weights` are signed so that `Σ wᵢ xᵢ(time)` is the vector from the second feature's point to the first
+/// feature's: (1, −a, −b, −c) for vertex-face, (1−s, s, −(1−u), −u) for edge-edge. `Σ wᵢ xᵢ(0) · normal ≥ 0`:
+/// the normal points from the second feature to the first as they lay at the start.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Impact {
+    /// The two features.
+    pub pair: Pair,
+    /// Their four vertices, in the order of [`super::Sweep`].
+    pub vertices: [u32; 4],
+    /// Never later than the true time of impact, in [0, 1].
+    pub time: f64,
+    /// Signed barycentric weights.
+    pub weights: [f64; 4],
+    /// Unit vector along which the features approach.
+    pub normal: DVec3,
+    /// Whether the continuous test proved the impact or merely could not exclude it.
+    pub certain: bool,
+}
+
+impl Impact {
+    /// `Σ wᵢ xᵢ`: the second feature's point to the first feature's, for any vertex quantity.
+    pub fn relative(&self, x: &[DVec3]) -> DVec3 {
+        self.vertices
+            .iter()
+            .zip(self.weights)
+            .map(|(&v, w)| w * x[v as usize])
+            .sum()
+    }
+}

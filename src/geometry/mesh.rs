@@ -1,0 +1,421 @@
+//! Triangle meshes: topology, validated once, shared by everything.
+
+use std::ops::Range;
+
+use glam::DVec3;
+use serde::Serialize;
+
+use super::Pair;
+use crate::error::MeshError;
+
+/// Marks "no face" in owner tables.
+pub const NONE: u32 = u32::MAX;
+
+/// Smallest non-zero coordinate, in metres: below it products of differences could underflow (design §3).
+pub const SMALLEST_COORDINATE: f64 = 1e-70;
+/// Largest coordinate, in metres.
+pub const LARGEST_COORDINATE: f64 = 1e30;
+
+/// What a body is for the certificate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BodyKind {
+    /// Simulated; every pair with it is inside the certificate.
+    Cloth,
+    /// Scripted; pairs of two obstacle features are outside the certificate (real bodies cross themselves).
+    Obstacle,
+}
+
+/// A named run of vertices and faces of a mesh.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Body {
+    /// Name, as in the scene file.
+    pub name: String,
+    /// Whether pairs within it are judged.
+    pub kind: BodyKind,
+    /// Its vertices.
+    pub vertices: Range<u32>,
+    /// Its faces; they use its vertices only.
+    pub faces: Range<u32>,
+}
+
+/// Triangles over numbered vertices, with unique edges; positions are kept apart.
+///
+/// Non-manifold edges are legal. Vertices that no face uses are legal too, and never tested.
+/// Every vertex and edge has an *owner*, the first face that uses it: a broad phase over faces reports a
+/// pair of features exactly once by reporting it for the owners only.
+#[derive(Clone, Debug)]
+pub struct Mesh {
+    faces: Vec<[u32; 3]>,
+    edges: Vec<[u32; 2]>,
+    face_edges: Vec<[u32; 3]>,
+    edge_faces: Vec<u32>,
+    edge_face_offsets: Vec<u32>,
+    vertex_owner: Vec<u32>,
+    edge_owner: Vec<u32>,
+    bodies: Vec<Body>,
+    body_of_vertex: Vec<u32>,
+}
+
+impl Mesh {
+    /// A mesh of one cloth body named "mesh".
+    pub fn new(vertex_count: usize, faces: Vec<[u32; 3]>) -> Result<Self, MeshError> {
+        let body = Body {
+            name: "mesh".into(),
+            kind: BodyKind::Cloth,
+            vertices: 0..index(vertex_count)?,
+            faces: 0..index(faces.len())?,
+        };
+        Self::with_bodies(vertex_count, faces, vec![body])
+    }
+
+    /// A mesh of several bodies, whose ranges must tile the vertices and the faces in order.
+    ///
+    /// # Errors
+    /// No faces, an index out of range, a face with a repeated vertex, two faces on the same three vertices,
+    /// or a face that reaches into another body.
+    pub fn with_bodies(
+        vertex_count: usize,
+        faces: Vec<[u32; 3]>,
+        bodies: Vec<Body>,
+    ) -> Result<Self, MeshError> {
+        index(vertex_count)?;
+        index(3 * faces.len())?;
+        if faces.is_empty() {
+            return Err(MeshError::Empty);
+        }
+        for (face, corners) in faces.iter().enumerate() {
+            for &vertex in corners {
+                if vertex as usize >= vertex_count {
+                    return Err(MeshError::IndexOutOfRange {
+                        face,
+                        vertex,
+                        vertex_count,
+                    });
+                }
+            }
+            let [a, b, c] = *corners;
+            if a == b || b == c || c == a {
+                return Err(MeshError::DegenerateFace {
+                    face,
+                    corners: *corners,
+                });
+            }
+        }
+        check_duplicates(&faces)?;
+        let body_of_vertex = check_bodies(vertex_count, &faces, &bodies)?;
+
+        let (edges, face_edges) = unique_edges(&faces);
+        let mut vertex_owner = vec![NONE; vertex_count];
+        let mut edge_owner = vec![NONE; edges.len()];
+        let mut edge_face_offsets = vec![0u32; edges.len() + 1];
+        for (face, (corners, sides)) in faces.iter().zip(&face_edges).enumerate() {
+            for &v in corners {
+                let owner = &mut vertex_owner[v as usize];
+                *owner = (*owner).min(face as u32);
+            }
+            for &e in sides {
+                let owner = &mut edge_owner[e as usize];
+                *owner = (*owner).min(face as u32);
+                edge_face_offsets[e as usize + 1] += 1;
+            }
+        }
+        for e in 0..edges.len() {
+            edge_face_offsets[e + 1] += edge_face_offsets[e];
+        }
+        let mut next = edge_face_offsets.clone();
+        let mut edge_faces = vec![0; 3 * faces.len()];
+        for (face, sides) in face_edges.iter().enumerate() {
+            for &e in sides {
+                edge_faces[next[e as usize] as usize] = face as u32;
+                next[e as usize] += 1;
+            }
+        }
+        Ok(Self {
+            faces,
+            edges,
+            face_edges,
+            edge_faces,
+            edge_face_offsets,
+            vertex_owner,
+            edge_owner,
+            bodies,
+            body_of_vertex,
+        })
+    }
+
+    /// Number of vertices, those without a face included.
+    pub fn vertex_count(&self) -> usize {
+        self.vertex_owner.len()
+    }
+
+    /// Corners of each face.
+    pub fn faces(&self) -> &[[u32; 3]] {
+        &self.faces
+    }
+
+    /// Ends of each edge, ascending; the list is ascending too.
+    pub fn edges(&self) -> &[[u32; 2]] {
+        &self.edges
+    }
+
+    /// Edges of each face; edge k joins the corners k and k + 1.
+    pub fn face_edges(&self) -> &[[u32; 3]] {
+        &self.face_edges
+    }
+
+    /// Faces around an edge, ascending: one at a boundary, two inside, more where it is not manifold.
+    pub fn faces_of_edge(&self, edge: u32) -> &[u32] {
+        let e = edge as usize;
+        &self.edge_faces[self.edge_face_offsets[e] as usize..self.edge_face_offsets[e + 1] as usize]
+    }
+
+    /// The face that reports a vertex; [`NONE`] if no face uses it.
+    pub fn vertex_owner(&self) -> &[u32] {
+        &self.vertex_owner
+    }
+
+    /// The face that reports an edge.
+    pub fn edge_owner(&self) -> &[u32] {
+        &self.edge_owner
+    }
+
+    /// The bodies, in order.
+    pub fn bodies(&self) -> &[Body] {
+        &self.bodies
+    }
+
+    /// Index of the body that a vertex belongs to.
+    pub fn body_of_vertex(&self, vertex: u32) -> u32 {
+        self.body_of_vertex[vertex as usize]
+    }
+
+    /// Index of the body that a face belongs to.
+    pub fn body_of_face(&self, face: u32) -> u32 {
+        self.body_of_vertex(self.faces[face as usize][0])
+    }
+
+    /// Whether a vertex belongs to an obstacle.
+    pub fn is_obstacle(&self, vertex: u32) -> bool {
+        self.bodies[self.body_of_vertex(vertex) as usize].kind == BodyKind::Obstacle
+    }
+
+    /// The four vertices of a pair, in the order of [`super::Sweep`].
+    pub fn vertices_of(&self, pair: Pair) -> [u32; 4] {
+        match pair {
+            Pair::VertexFace { vertex, face } => {
+                let [a, b, c] = self.faces[face as usize];
+                [vertex, a, b, c]
+            }
+            Pair::EdgeEdge { a, b } => {
+                let ([a0, a1], [b0, b1]) = (self.edges[a as usize], self.edges[b as usize]);
+                [a0, a1, b0, b1]
+            }
+        }
+    }
+
+    /// Connected component of each vertex, numbered in the order of first vertices; vertices without a face count alone.
+    pub fn components(&self) -> Vec<u32> {
+        let mut parent: Vec<u32> = (0..self.vertex_count() as u32).collect();
+        fn root(parent: &mut [u32], mut v: u32) -> u32 {
+            while parent[v as usize] != v {
+                parent[v as usize] = parent[parent[v as usize] as usize];
+                v = parent[v as usize];
+            }
+            v
+        }
+        for &[a, b] in &self.edges {
+            let (a, b) = (root(&mut parent, a), root(&mut parent, b));
+            parent[a.max(b) as usize] = a.min(b);
+        }
+        let mut numbers = vec![NONE; parent.len()];
+        let mut count = 0;
+        (0..parent.len() as u32)
+            .map(|v| {
+                let r = root(&mut parent, v) as usize;
+                if numbers[r] == NONE {
+                    numbers[r] = count;
+                    count += 1;
+                }
+                numbers[r]
+            })
+            .collect()
+    }
+}
+
+/// Checks that there is one position per vertex and that each coordinate is in the range of the guarantee:
+/// 0, or between [`SMALLEST_COORDINATE`] and [`LARGEST_COORDINATE`] in magnitude.
+pub fn check_positions(mesh: &Mesh, x: &[DVec3]) -> Result<(), MeshError> {
+    if x.len() != mesh.vertex_count() {
+        return Err(MeshError::PositionCount {
+            positions: x.len(),
+            vertex_count: mesh.vertex_count(),
+        });
+    }
+    for (vertex, p) in x.iter().enumerate() {
+        for coordinate in p.to_array() {
+            let magnitude = coordinate.abs();
+            if !coordinate.is_finite() {
+                return Err(MeshError::NotFinite {
+                    vertex,
+                    position: *p,
+                });
+            }
+            if magnitude != 0.0 && !(SMALLEST_COORDINATE..=LARGEST_COORDINATE).contains(&magnitude)
+            {
+                return Err(MeshError::OutOfRange {
+                    vertex,
+                    position: *p,
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn index(count: usize) -> Result<u32, MeshError> {
+    // NONE is reserved, so the count itself has to stay below it
+    u32::try_from(count)
+        .ok()
+        .filter(|&n| n < NONE)
+        .ok_or(MeshError::TooLarge { count })
+}
+
+fn check_duplicates(faces: &[[u32; 3]]) -> Result<(), MeshError> {
+    let mut keys: Vec<([u32; 3], usize)> = faces
+        .iter()
+        .enumerate()
+        .map(|(face, corners)| {
+            let mut key = *corners;
+            key.sort_unstable();
+            (key, face)
+        })
+        .collect();
+    keys.sort_unstable();
+    match keys.windows(2).find(|w| w[0].0 == w[1].0) {
+        Some(w) => Err(MeshError::DuplicateFace {
+            first: w[0].1,
+            second: w[1].1,
+            corners: faces[w[0].1],
+        }),
+        None => Ok(()),
+    }
+}
+
+fn check_bodies(
+    vertex_count: usize,
+    faces: &[[u32; 3]],
+    bodies: &[Body],
+) -> Result<Vec<u32>, MeshError> {
+    let mut body_of_vertex = vec![NONE; vertex_count];
+    let (mut vertex, mut face) = (0, 0);
+    for (number, body) in bodies.iter().enumerate() {
+        assert!(
+            body.vertices.start == vertex && body.faces.start == face,
+            "the ranges of bodies must follow one another"
+        );
+        (vertex, face) = (body.vertices.end, body.faces.end);
+        body_of_vertex[body.vertices.start as usize..body.vertices.end as usize]
+            .fill(number as u32);
+        for f in body.faces.clone() {
+            if let Some(&v) = faces[f as usize]
+                .iter()
+                .find(|v| !body.vertices.contains(v))
+            {
+                return Err(MeshError::FaceAcrossBodies {
+                    face: f as usize,
+                    vertex: v,
+                    body: body.name.clone(),
+                });
+            }
+        }
+    }
+    assert!(
+        vertex as usize == vertex_count && face as usize == faces.len(),
+        "the bodies must cover all vertices and faces"
+    );
+    Ok(body_of_vertex)
+}
+
+fn unique_edges(faces: &[[u32; 3]]) -> (Vec<[u32; 2]>, Vec<[u32; 3]>) {
+    let mut sides: Vec<([u32; 2], u32)> = Vec::with_capacity(3 * faces.len());
+    for (face, &[a, b, c]) in faces.iter().enumerate() {
+        for (k, [p, q]) in [[a, b], [b, c], [c, a]].into_iter().enumerate() {
+            sides.push(([p.min(q), p.max(q)], (3 * face + k) as u32));
+        }
+    }
+    sides.sort_unstable();
+    let mut edges: Vec<[u32; 2]> = Vec::with_capacity(sides.len() / 2 + 1);
+    let mut face_edges = vec![[0; 3]; faces.len()];
+    for (ends, side) in sides {
+        if edges.last() != Some(&ends) {
+            edges.push(ends);
+        }
+        face_edges[side as usize / 3][side as usize % 3] = edges.len() as u32 - 1;
+    }
+    (edges, face_edges)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_triangles_share_one_edge() {
+        let mesh = Mesh::new(4, vec![[0, 1, 2], [2, 1, 3]]).unwrap();
+        assert_eq!(mesh.edges(), [[0, 1], [0, 2], [1, 2], [1, 3], [2, 3]]);
+        assert_eq!(mesh.face_edges(), [[0, 2, 1], [2, 3, 4]]);
+        assert_eq!(mesh.faces_of_edge(2), [0, 1]);
+        assert_eq!(mesh.vertex_owner(), [0, 0, 0, 1]);
+        assert_eq!(mesh.components(), [0, 0, 0, 0]);
+    }
+
+    #[test]
+    fn bad_topology_is_refused_by_name() {
+        assert!(matches!(Mesh::new(3, vec![]), Err(MeshError::Empty)));
+        assert!(matches!(
+            Mesh::new(3, vec![[0, 1, 3]]),
+            Err(MeshError::IndexOutOfRange {
+                face: 0,
+                vertex: 3,
+                ..
+            })
+        ));
+        assert!(matches!(
+            Mesh::new(3, vec![[0, 1, 1]]),
+            Err(MeshError::DegenerateFace { face: 0, .. })
+        ));
+        let twice = Mesh::new(4, vec![[0, 1, 2], [0, 1, 3], [2, 0, 1]]);
+        assert!(matches!(
+            twice,
+            Err(MeshError::DuplicateFace {
+                first: 0,
+                second: 2,
+                ..
+            })
+        ));
+    }
+
+    #[test]
+    fn coordinates_outside_the_stated_range_are_refused() {
+        let mesh = Mesh::new(3, vec![[0, 1, 2]]).unwrap();
+        let at = |x| [DVec3::ZERO, DVec3::X, DVec3::new(0.0, x, 0.0)];
+        assert!(check_positions(&mesh, &at(1.0)).is_ok());
+        assert!(matches!(
+            check_positions(&mesh, &at(f64::NAN)),
+            Err(MeshError::NotFinite { vertex: 2, .. })
+        ));
+        assert!(matches!(
+            check_positions(&mesh, &at(1e-71)),
+            Err(MeshError::OutOfRange { vertex: 2, .. })
+        ));
+        assert!(matches!(
+            check_positions(&mesh, &at(1e31)),
+            Err(MeshError::OutOfRange { vertex: 2, .. })
+        ));
+        assert!(matches!(
+            check_positions(&mesh, &at(1.0)[..2]),
+            Err(MeshError::PositionCount { .. })
+        ));
+    }
+}
