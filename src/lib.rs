@@ -5,5 +5,6 @@
 //! (start)   dynamics      x(1)      response              stages                 verify
 //! ```
 
+pub mod dynamics;
 pub mod error;
 pub mod geometry;
