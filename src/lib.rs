@@ -7,3 +7,7 @@
 
 pub mod error;
 pub mod geometry;
+pub mod verify;
+
+#[cfg(test)]
+mod oracle;
