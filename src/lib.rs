@@ -8,3 +8,7 @@
 pub mod dynamics;
 pub mod error;
 pub mod geometry;
+pub mod verify;
+
+#[cfg(test)]
+mod oracle;
