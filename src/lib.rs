@@ -48,3 +48,6 @@ pub mod script;
 pub mod state;
 pub mod step;
 pub mod verify;
+
+#[cfg(test)]
+mod oracle;

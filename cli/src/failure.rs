@@ -6,14 +6,14 @@ use std::process::ExitCode;
 
 /// A message for people, and the exit code of design §8.
 #[derive(Debug)]
-pub struct Failure {
+pub(crate) struct Failure {
     message: String,
     code: u8,
 }
 
 impl Failure {
     /// Could not start: bad usage, bad input, a start that cannot be accepted.
-    pub fn input(message: impl Into<String>) -> Self {
+    pub(crate) fn input(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
             code: 2,
@@ -21,7 +21,7 @@ impl Failure {
     }
 
     /// Stopped on the way; what was done before is intact.
-    pub fn stopped(message: impl Into<String>) -> Self {
+    pub(crate) fn stopped(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
             code: 1,
@@ -29,7 +29,7 @@ impl Failure {
     }
 
     /// The process's exit code.
-    pub fn code(&self) -> ExitCode {
+    pub(crate) fn code(&self) -> ExitCode {
         ExitCode::from(self.code)
     }
 }

@@ -16,7 +16,7 @@ use crate::failure::Failure;
 
 /// Run a scene and write its motion to a result folder
 #[derive(Debug, clap::Args)]
-pub struct Run {
+pub(crate) struct Run {
     /// Built-in scene or file, e.g. drop or scenes/drop.toml
     scene: String,
     /// Where to write the result folder [default: out/NAME]
@@ -47,7 +47,7 @@ fn key_value(text: &str) -> Result<(String, String), String> {
 }
 
 impl Run {
-    pub fn run(&self) -> Result<ExitCode, Failure> {
+    pub(crate) fn run(&self) -> Result<ExitCode, Failure> {
         let scene = Scene::load(&self.scene, &self.changes)?;
         let mut simulation = scene
             .build()

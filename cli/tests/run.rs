@@ -1,5 +1,7 @@
 //! `percale run` as a user sees it: exit codes, messages, interruption, the same bits.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot unwrap has failed")]
+
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
