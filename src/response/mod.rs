@@ -6,6 +6,7 @@ mod contact;
 pub mod hold;
 pub mod impulses;
 pub mod repulsion;
+pub mod rigid_zones;
 mod zones;
 
 use serde::{Deserialize, Serialize};
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 pub use hold::Hold;
 pub use impulses::Impulses;
 pub use repulsion::Repulsion;
+pub use rigid_zones::RigidZones;
 
 use crate::geometry::detect::{Asked, Detector, Margin};
 use crate::geometry::{Impact, ccd};
@@ -24,6 +26,8 @@ use crate::state::Candidate;
 pub enum Stage {
     /// Inelastic impulses with friction, one impact at a time.
     Impulses(Impulses),
+    /// Connected impacts move as one rigid body.
+    RigidZones(RigidZones),
     /// Last resort: vertices in impact go only a certified fraction of their motion.
     Hold(Hold),
 }
@@ -32,6 +36,8 @@ pub enum Stage {
 enum Memory {
     /// Nothing.
     None,
+    /// Zones and where they wanted to go.
+    RigidZones(rigid_zones::Zones),
     /// Zones and how far each may go.
     Hold(hold::Zones),
 }
@@ -41,6 +47,7 @@ impl Stage {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Impulses(_) => "impulses",
+            Self::RigidZones(_) => "rigid_zones",
             Self::Hold(_) => "hold",
         }
     }
@@ -48,6 +55,7 @@ impl Stage {
     fn max_rounds(&self) -> u32 {
         match self {
             Self::Impulses(stage) => stage.max_rounds,
+            Self::RigidZones(stage) => stage.max_rounds,
             Self::Hold(stage) => stage.max_rounds,
         }
     }
@@ -55,6 +63,7 @@ impl Stage {
     fn memory(&self, candidate: &Candidate<'_>) -> Memory {
         match self {
             Self::Impulses(_) => Memory::None,
+            Self::RigidZones(_) => Memory::RigidZones(rigid_zones::Zones::new(candidate)),
             Self::Hold(_) => Memory::Hold(hold::Zones::new(candidate)),
         }
     }
@@ -69,7 +78,12 @@ impl Stage {
         match (self, memory) {
             (Self::Impulses(stage), _) => stage.apply(impacts, candidate),
             (Self::Hold(stage), Memory::Hold(zones)) => stage.apply(impacts, zones, candidate),
-            (Self::Hold(_), Memory::None) => unreachable!("Stage::memory gives hold its zones"),
+            (Self::RigidZones(stage), Memory::RigidZones(zones)) => {
+                stage.apply(impacts, zones, candidate)
+            }
+            (Self::Hold(_) | Self::RigidZones(_), _) => {
+                unreachable!("Stage::memory gives each its own zones")
+            }
         }
     }
 }
