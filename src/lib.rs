@@ -7,3 +7,4 @@
 
 pub mod error;
 pub mod geometry;
+pub mod io;
