@@ -10,4 +10,5 @@ mod documents;
 mod flat_sheet;
 mod judge;
 mod laws;
+mod loaders;
 mod scenes;
