@@ -1,0 +1,3 @@
+//! Files: meshes in and out, the result folder.
+
+pub mod result;
