@@ -12,8 +12,6 @@ const COLOUR_COUNT: usize = 255;
 const UNCHANGED: u8 = 255;
 /// Bits of each channel by which colours are told apart.
 const BITS: u32 = 6;
-/// Width of such a cell, in channel values.
-const CELL: u32 = 1 << (8 - BITS);
 /// Reach of the dither, in channel values: about half the usual distance of neighbouring palette colours.
 const DITHER: f32 = 5.0;
 
@@ -308,7 +306,10 @@ mod tests {
                     .into_iter()
                     .max()
                     .unwrap();
-                assert!(u32::from(off) <= CELL + DITHER as u32, "{a:?} for {b:?}");
+                assert!(
+                    u32::from(off) <= (1 << (8 - BITS)) + DITHER as u32,
+                    "{a:?} for {b:?}"
+                );
             }
         }
     }

@@ -10,6 +10,7 @@
 
 mod animation;
 mod camera;
+mod draw;
 mod image;
 mod light;
 mod raster;
@@ -20,8 +21,8 @@ mod surface;
 
 pub use animation::{Animation, Palette};
 pub use camera::{Camera, Framing, View};
+pub use draw::draw;
 pub use image::{Colour, Image};
-pub use shade::draw;
 pub use sheet::{contact_sheet, legend, text};
 pub use strain::{STRAIN_COLOURS, colour_of, principal_stretch, to_vertices};
 
@@ -108,7 +109,7 @@ impl Default for Settings {
             height: 720,
             samples: 4,
             wire: false,
-            background: [Colour([236, 238, 241]), Colour([205, 209, 214])],
+            background: [Colour([214, 219, 226]), Colour([243, 244, 246])],
         }
     }
 }

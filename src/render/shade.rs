@@ -1,180 +1,114 @@
-//! Samples to colours.
+//! Surfaces, ground and background to light.
 
 use glam::{DVec2, DVec3, Vec3};
-use rayon::prelude::*;
 
 use super::camera::{Camera, View};
-use super::image::{Colour, Image, pixel};
+use super::image::Colour;
 use super::light::Lights;
-use super::raster::{EMPTY, Flat, Projection, Samples};
+use super::raster::EMPTY;
 use super::strain::light_of;
 use super::surface::Surface;
-use super::{Paint, Picture, Settings};
+use super::{Paint, Picture, Settings, Shading};
 
-/// Rows of pixels that one task draws.
-const BAND: usize = 8;
-/// Lines are drawn over what lies within this share of their distance from the eye.
-const LINE_LIFT: f64 = 2e-3;
 /// Colour of marked faces.
 const MARK: Colour = Colour([226, 24, 28]);
 /// The ground begins to fade at this many radii of the camera from its target, and is gone at the second.
 const FADE: [f32; 2] = [1.2, 4.0];
+/// Width of the edges of faces, in pixels.
+const WIRE: f64 = 0.9;
+/// Shadows on the ground are found at every so many pixels, and are smooth in between: a texel of a shadow map
+/// is wider than that.
+const GROUND_STEP: usize = 2;
+/// Faces around a corner whose normals have at least this cosine are shaded as one within a pixel.
+const ALIKE: f32 = 0.95;
 
-/// Draws a picture.
-///
-/// # Panics
-/// If a face has a corner that is not among its model's positions, or a setting is out of its range.
-pub fn draw(picture: &Picture<'_>, camera: &Camera, settings: &Settings) -> Image {
-    assert!(
-        settings.width > 0 && settings.height > 0,
-        "a picture has pixels"
-    );
-    assert!(
-        (1..=8).contains(&settings.samples),
-        "1 to 8 samples along each axis"
-    );
-    let view = camera.view(settings.width, settings.height);
-    let surface = Surface::new(picture, camera.target);
-    let casters: Vec<[u32; 3]> = surface
-        .faces
-        .iter()
-        .zip(&surface.origin)
-        .filter(|(_, (model, _))| !picture.models[*model as usize].ground)
-        .map(|(face, _)| *face)
-        .collect();
-    let shader = Shader {
-        picture,
-        settings,
-        view,
-        lights: Lights::new(view.right, -view.forward, &surface.points, &casters),
-        seen: surface.positions.iter().map(|&p| view.to_view(p)).collect(),
-        radius: camera.radius() as f32,
-        paints: picture
-            .models
-            .iter()
-            .map(|model| match model.paint {
-                Paint::TwoSided(front, back) => [front.to_linear(), back.to_linear()],
-                Paint::VertexValues(_) | Paint::FaceValues(_) => [Vec3::ONE; 2],
-            })
-            .collect(),
-        background: settings.background.map(Colour::to_linear),
-        mark: MARK.to_linear(),
-        surface,
-    };
-
-    let bands = shader.bands();
-    let mut image = Image::new(settings.width, settings.height, settings.background[0]);
-    let width = settings.width as usize;
-    image
-        .pixels_mut()
-        .par_chunks_mut(BAND * width)
-        .zip(bands)
-        .enumerate()
-        .for_each(|(k, (pixels, flats))| shader.draw_band(BAND * k, &flats, pixels));
-    image
-}
-
-struct Shader<'a> {
+/// All that is needed to find the light of a place on a face.
+pub(super) struct Shader<'a> {
     picture: &'a Picture<'a>,
     settings: &'a Settings,
-    view: View,
-    surface: Surface,
-    /// Positions in view axes.
-    seen: Vec<DVec3>,
     lights: Lights,
+    /// Radius of the camera, in metres.
     radius: f32,
     paints: Vec<[Vec3; 2]>,
     background: [Vec3; 2],
     mark: Vec3,
+    pub(super) view: View,
+    pub(super) surface: Surface,
+    /// Positions in view axes.
+    pub(super) seen: Vec<DVec3>,
 }
 
-impl Shader<'_> {
-    /// Everything to be drawn in each band of rows, in order. Ids past the faces are lines.
-    fn bands(&self) -> Vec<Vec<Flat>> {
-        let projection = Projection::new(self.view, self.settings.samples);
-        let mut flats = Vec::with_capacity(self.surface.faces.len());
-        for (id, face) in self.surface.faces.iter().enumerate() {
-            projection.triangle(face.map(|v| self.seen[v as usize]), id as u32, &mut flats);
-        }
-        for (k, line) in self.picture.lines.iter().enumerate() {
-            let id = (self.surface.faces.len() + k) as u32;
-            for ends in line.points.windows(2) {
-                let ends = [ends[0], ends[1]].map(|p| self.view.to_view(p));
-                projection.segment(ends, line.width, LINE_LIFT, id, &mut flats);
-            }
-        }
-        let rows = BAND as i64 * i64::from(self.settings.samples);
-        let count = (self.settings.height as usize).div_ceil(BAND);
-        let mut bands = vec![vec![]; count];
-        for flat in flats {
-            let (first, last) = flat.rows();
-            let first = first.div_euclid(rows).max(0) as usize;
-            let last = ((last - 1).div_euclid(rows) + 1).clamp(0, count as i64) as usize;
-            for band in bands.iter_mut().take(last).skip(first) {
-                band.push(flat);
-            }
-        }
-        bands
-    }
-
-    /// Draws rows of pixels from row `top` on.
-    fn draw_band(&self, top: usize, flats: &[Flat], pixels: &mut [[u8; 3]]) {
-        let scale = self.settings.samples as usize;
-        let width = self.settings.width as usize;
-        let rows = pixels.len() / width;
-        let mut samples = Samples::new(width * scale, top * scale, rows * scale);
-        for flat in flats {
-            samples.draw(flat);
-        }
-        let mut found: Vec<Found> = Vec::with_capacity(scale * scale);
-        for (k, out) in pixels.iter_mut().enumerate() {
-            let (x, y) = (k % width, k / width);
-            found.clear();
-            for j in 0..scale {
-                let from = (y * scale + j) * width * scale + x * scale;
-                for (i, &id) in samples.ids[from..from + scale].iter().enumerate() {
-                    let at = DVec2::new(i as f64 + 0.5, j as f64 + 0.5);
-                    match found.iter_mut().find(|f| f.id == id) {
-                        Some(f) => {
-                            f.count += 1;
-                            f.sum += at;
-                        }
-                        None => found.push(Found {
-                            id,
-                            count: 1,
-                            sum: at,
-                        }),
-                    }
-                }
-            }
-            let corner = DVec2::new(x as f64, (top + y) as f64);
-            let mut light = Vec3::ZERO;
-            for f in &found {
-                // the middle of its samples lies inside the face, which is convex
-                let place = corner + f.sum / (f64::from(f.count) * scale as f64);
-                light += self.light(f.id, place) * (f.count as f32);
-            }
-            light /= (scale * scale) as f32;
-            *out = pixel(light, x as u32, (top + y) as u32);
+impl<'a> Shader<'a> {
+    pub(super) fn new(picture: &'a Picture<'a>, camera: &Camera, settings: &'a Settings) -> Self {
+        let view = camera.view(settings.width, settings.height);
+        let surface = Surface::new(picture, camera.target);
+        let casters: Vec<[u32; 3]> = surface
+            .faces
+            .iter()
+            .zip(&surface.origin)
+            .filter(|(_, (model, _))| !picture.models[*model as usize].ground)
+            .map(|(face, _)| *face)
+            .collect();
+        let paints = picture.models.iter().map(|model| match model.paint {
+            Paint::TwoSided(front, back) => [front.to_linear(), back.to_linear()],
+            Paint::VertexValues(_) | Paint::FaceValues(_) => [Vec3::ONE; 2],
+        });
+        Self {
+            picture,
+            settings,
+            lights: Lights::new(view.right, -view.forward, &surface.points, &casters),
+            radius: camera.radius() as f32,
+            paints: paints.collect(),
+            background: settings.background.map(Colour::to_linear),
+            mark: MARK.to_linear(),
+            seen: surface.positions.iter().map(|&p| view.to_view(p)).collect(),
+            view,
+            surface,
         }
     }
 
     /// Light from what is seen at a place in pixels, ready for the screen.
-    fn light(&self, id: u32, place: DVec2) -> Vec3 {
+    pub(super) fn light(&self, id: u32, place: DVec2, ground: &mut GroundShade) -> Vec3 {
         if id == EMPTY {
             return self.background_at(place);
         }
-        let faces = self.surface.faces.len();
-        if id as usize >= faces {
-            return self.picture.lines[id as usize - faces].colour.to_linear();
+        let face = id as usize;
+        if let Some(line) = face.checked_sub(self.surface.faces.len()) {
+            return self.picture.lines[line].colour.to_linear();
         }
-        self.surface_light(id as usize, place)
+        let (number, _) = self.surface.origin[face];
+        if self.picture.models[number as usize].ground {
+            self.ground_light(face, place, ground)
+        } else {
+            self.surface_light(face, place)
+        }
+    }
+
+    /// Whether two faces, if in one pixel, may be shaded as one: they meet, lie nearly in one plane and have
+    /// one paint.
+    pub(super) fn alike(&self, a: u32, b: u32) -> bool {
+        let (a, b) = (a as usize, b as usize);
+        let count = self.surface.faces.len();
+        if a >= count || b >= count || self.surface.origin[a].0 != self.surface.origin[b].0 {
+            return false;
+        }
+        let model = &self.picture.models[self.surface.origin[a].0 as usize];
+        if model.ground {
+            return true;
+        }
+        let [p, q] = [a, b].map(|face| self.surface.faces[face]);
+        p.iter().any(|v| q.contains(v))
+            && self.surface.facets[a].dot(self.surface.facets[b]) >= ALIKE
+            && model.shading != Shading::Flat
+            && model.marked.is_empty()
+            && !matches!(model.paint, Paint::FaceValues(_))
+            && !self.settings.wire
     }
 
     /// Smooth from top to bottom.
     fn background_at(&self, place: DVec2) -> Vec3 {
         let t = (place.y / f64::from(self.settings.height)) as f32;
-        self.background[0].lerp(self.background[1], t * t * (3.0 - 2.0 * t))
+        self.background[0].lerp(self.background[1], smooth(t))
     }
 
     fn surface_light(&self, face: usize, place: DVec2) -> Vec3 {
@@ -185,57 +119,70 @@ impl Shader<'_> {
         let point = blend(corners.map(|v| self.surface.points[v as usize]));
         let to_eye = -self.view.to_world(ray).normalize().as_vec3();
 
-        let (number, own) = self.surface.origin[face];
-        let model = &self.picture.models[number as usize];
         let facet = self.surface.facets[face];
         let side = if facet.dot(to_eye) >= 0.0 { 1.0 } else { -1.0 };
         let facet = facet * side;
         let normal = blend(self.surface.normals[face]).normalize_or(facet * side) * side;
 
-        let arriving = self.lights.at(point, normal, facet);
-        if model.ground {
-            let paint = self.paints[number as usize][usize::from(side < 0.0)];
-            return self.ground_light(place, point, paint, arriving);
-        }
-        let shift = self.surface.shift[number as usize];
+        let (number, own) = self.surface.origin[face];
+        let model = &self.picture.models[number as usize];
         let paint = match model.paint {
             _ if model.marked.binary_search(&own).is_ok() => self.mark,
             Paint::TwoSided(..) => self.paints[number as usize][usize::from(side < 0.0)],
             Paint::FaceValues(values) => light_of(values[own as usize]),
             Paint::VertexValues(values) => {
+                let shift = self.surface.shift[number as usize];
                 let value =
                     |k: usize| values[(i64::from(corners[k]) + shift) as usize] * weights[k];
                 light_of(value(0) + value(1) + value(2))
             }
         };
+        let arriving = self.lights.at(point, normal, facet);
         // fibres that stand off the surface catch light at its outline
         let grazing = 1.0 - normal.dot(to_eye).clamp(0.0, 1.0);
-        let sheen = 0.18 * grazing * grazing * grazing * (0.3 + 0.7 * arriving.openness);
-        let mut light = paint * arriving.light + (0.35 * paint + 0.15) * sheen * arriving.light;
+        let sheen = SHEEN * grazing * grazing * grazing;
+        let mut light = arriving.light * (paint + (root(paint) - paint) * sheen);
         if self.settings.wire {
-            let wire = self.wire_at(corners, place);
-            light *= 1.0 - 0.75 * wire;
+            light *= 1.0 - 0.75 * self.wire_at(corners, place);
         }
         shoulder(light)
     }
 
-    /// The ground near the target is painted; farther out it is the background, with shadows.
-    fn ground_light(
-        &self,
-        place: DVec2,
-        point: Vec3,
-        paint: Vec3,
-        arriving: super::light::Arriving,
-    ) -> Vec3 {
+    /// The ground near the target has its paint; farther out it is the background. Shadows fall on both.
+    fn ground_light(&self, face: usize, place: DVec2, ground: &mut GroundShade) -> Vec3 {
+        let (number, _) = self.surface.origin[face];
+        let corner = self.surface.points[self.surface.faces[face][0] as usize];
+        let eye = (self.view.eye - self.surface.target).as_vec3();
+        let facet = self.surface.facets[face];
+        let side = if facet.dot(eye - corner) >= 0.0 {
+            1.0
+        } else {
+            -1.0
+        };
+        let normal = facet * side;
+        let meet = |place: DVec2| {
+            let ray = self.view.to_world(self.view.ray(place)).as_vec3();
+            let t = (corner - eye).dot(normal) / ray.dot(normal);
+            (t > 0.0).then(|| eye + t * ray)
+        };
+        let full = || self.lights.unblocked(normal);
+        let (full, share) = ground.share(number, place, full, |place| {
+            meet(place).map_or(Vec3::ONE, |point| {
+                let arriving = self.lights.at(point, normal, normal);
+                arriving.light / arriving.unblocked
+            })
+        });
+        let Some(point) = meet(place) else {
+            return self.background_at(place) * share;
+        };
         let away = Vec3::new(point.x, 0.0, point.z).length() / self.radius;
-        let t = ((away - FADE[0]) / (FADE[1] - FADE[0])).clamp(0.0, 1.0);
-        let t = t * t * (3.0 - 2.0 * t);
-        let near = paint * arriving.light;
-        let far = self.background_at(place) * (arriving.light / arriving.unblocked);
-        shoulder(near).lerp(far, t)
+        let t = smooth((away - FADE[0]) / (FADE[1] - FADE[0]));
+        let paint = self.paints[number as usize][usize::from(side < 0.0)];
+        let near = shoulder(paint * full);
+        near.lerp(self.background_at(place), t) * share
     }
 
-    /// How much of a pixel the edges of a face cover; less for faces that are smaller than a few pixels.
+    /// How much of a pixel the edges of a face cover; less for faces that are only a few pixels large.
     fn wire_at(&self, corners: [u32; 3], place: DVec2) -> f32 {
         let q = corners.map(|v| self.seen[v as usize]);
         if q.iter().any(|q| q.z < self.view.near) {
@@ -243,8 +190,7 @@ impl Shader<'_> {
         }
         let [a, b, c] = q.map(|q| self.view.to_pixel(q));
         let area = (b - a).perp_dot(c - a).abs();
-        let mut nearest = f64::INFINITY;
-        let mut height = f64::INFINITY;
+        let (mut nearest, mut height) = (f64::INFINITY, f64::INFINITY);
         for [p, q] in [[a, b], [b, c], [c, a]] {
             let length = p.distance(q);
             nearest = nearest.min((q - p).perp_dot(place - p).abs() / length);
@@ -255,14 +201,55 @@ impl Shader<'_> {
     }
 }
 
-/// Width of the edges of faces, in pixels.
-const WIRE: f64 = 0.9;
+/// Strength of the sheen of fibres at grazing angles.
+const SHEEN: f32 = 0.5;
 
-/// A face within a pixel: its samples, and the sum of their places.
-struct Found {
-    id: u32,
-    count: u32,
-    sum: DVec2,
+/// Shadows on the ground in a band of pixels, found when first asked for.
+pub(super) struct GroundShade {
+    columns: usize,
+    /// Row of the band's first pixels.
+    top: usize,
+    /// Per ground: its model, its light without shadows, and the share of it at the grid points.
+    grounds: Vec<(u32, Vec3, Vec<Option<Vec3>>)>,
+    count: usize,
+}
+
+impl GroundShade {
+    pub(super) fn new(width: usize, top: usize, rows: usize) -> Self {
+        let columns = width / GROUND_STEP + 2;
+        Self {
+            columns,
+            top,
+            grounds: vec![],
+            count: columns * (rows / GROUND_STEP + 2),
+        }
+    }
+
+    /// Light without shadows, and the share of it at a place in pixels, bilinear between grid points.
+    fn share(
+        &mut self,
+        model: u32,
+        place: DVec2,
+        full: impl Fn() -> Vec3,
+        at: impl Fn(DVec2) -> Vec3,
+    ) -> (Vec3, Vec3) {
+        let number = self.grounds.iter().position(|g| g.0 == model);
+        let number = number.unwrap_or_else(|| {
+            self.grounds.push((model, full(), vec![None; self.count]));
+            self.grounds.len() - 1
+        });
+        let (_, full, values) = &mut self.grounds[number];
+        let step = GROUND_STEP as f64;
+        let origin = DVec2::new(0.0, self.top as f64);
+        let q = ((place - origin) / step).max(DVec2::ZERO);
+        let (i, j) = (q.x as usize, q.y as usize);
+        let [a, b, c, d] = [(i, j), (i + 1, j), (i, j + 1), (i + 1, j + 1)].map(|(i, j)| {
+            *values[j * self.columns + i]
+                .get_or_insert_with(|| at(origin + step * DVec2::new(i as f64, j as f64)))
+        });
+        let (s, t) = ((q.x - i as f64) as f32, (q.y - j as f64) as f32);
+        (*full, a.lerp(b, s).lerp(c.lerp(d, s), t))
+    }
 }
 
 /// Weights of the corners where a ray from the eye meets the plane of a triangle in view axes, kept inside it.
@@ -286,6 +273,17 @@ fn weights(ray: DVec3, [a, b, c]: [DVec3; 3]) -> [f32; 3] {
     } else {
         [1.0 / 3.0; 3] // seen edge-on: no place on it is better than another
     }
+}
+
+/// A lighter and paler shade of the same hue.
+fn root(paint: Vec3) -> Vec3 {
+    paint.map(f32::sqrt)
+}
+
+/// From 0 to 1 without corners, as its argument goes from 0 to 1.
+fn smooth(t: f32) -> f32 {
+    let t = t.clamp(0.0, 1.0);
+    t * t * (3.0 - 2.0 * t)
 }
 
 /// Leaves light below 0.8 as it is and bends what is above so that it never reaches 1.

@@ -8,7 +8,9 @@ use super::{Picture, Shading};
 /// All models, concatenated; faces that cannot be drawn are left out.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Surface {
-    /// Positions in metres from the picture's target.
+    /// What the picture looks at.
+    pub(super) target: DVec3,
+    /// Positions in metres from there.
     pub(super) points: Vec<Vec3>,
     /// The same in full, from the origin.
     pub(super) positions: Vec<DVec3>,
@@ -26,7 +28,10 @@ pub(super) struct Surface {
 
 impl Surface {
     pub(super) fn new(picture: &Picture<'_>, target: DVec3) -> Self {
-        let mut all = Self::default();
+        let mut all = Self {
+            target,
+            ..Self::default()
+        };
         for (number, model) in picture.models.iter().enumerate() {
             let used = model.faces.iter().flatten();
             let first = used.clone().min().map_or(0, |&v| v as usize);
