@@ -7,12 +7,14 @@
 
 mod atomic;
 mod builder;
+mod cache;
 mod error;
 mod gzip;
 mod mesh_file;
 pub mod obj;
 pub mod ply;
 mod polygon;
+pub mod recording;
 pub mod result;
 mod stl;
 mod text;

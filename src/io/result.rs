@@ -14,20 +14,20 @@
 //! checkpoint is half-written, and [`ResultFolder::resume`] cuts it off.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::cache::{self, Cache, bytes_of, take_u64, vectors_of};
+use super::recording::object_path;
 use crate::geometry::{Body, Mesh};
 use crate::scene::Scene;
 use crate::step::{Checkpoint, FrameReport, ImpactCount};
 use crate::verify::Verified;
 
-const CACHE_MAGIC: &[u8; 8] = b"PERCALE1";
-const CACHE_HEADER: u64 = 16;
 const CHECKPOINT_MAGIC: &[u8; 8] = b"PERCALEC";
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -82,7 +82,7 @@ fn remedy(source: &io::Error) -> &'static str {
     }
 }
 
-fn at(path: &Path) -> impl Fn(io::Error) -> ResultError + '_ {
+pub(super) fn at(path: &Path) -> impl Fn(io::Error) -> ResultError + '_ {
     move |source| ResultError::Io {
         path: path.into(),
         source,
@@ -181,9 +181,7 @@ impl ResultFolder {
             let obj = folder.object(object, "obj");
             write_atomically(&obj, obj_text(object, mesh, start.positions()).as_bytes())?;
             let cache = folder.object(object, "x64");
-            let mut header = CACHE_MAGIC.to_vec();
-            header.extend((object.vertices.len() as u64).to_le_bytes());
-            fs::write(&cache, header).map_err(at(&cache))?;
+            fs::write(&cache, cache::header(object.vertices.len())).map_err(at(&cache))?;
         }
         folder.append_positions(start.positions())?;
         let journal = folder.journal();
@@ -223,7 +221,13 @@ impl ResultFolder {
             objects: mesh.bodies().to_vec(),
             frames: Vec::new(),
         };
-        let checkpoint = folder.read_checkpoint(mesh.vertex_count())?;
+        let (checkpoint, version) = read_checkpoint(path, mesh.vertex_count())?;
+        if version != VERSION {
+            return Err(ResultError::Different {
+                path: path.into(),
+                message: format!("written by version {version}, this is {VERSION}"),
+            });
+        }
         let done = checkpoint.tick / crate::step::TICKS_PER_FRAME;
 
         let journal = folder.journal();
@@ -246,7 +250,7 @@ impl ResultFolder {
         let mut cuts = vec![(journal, length)];
         for object in &folder.objects {
             let cache = folder.object(object, "x64");
-            let length = CACHE_HEADER + (done + 1) * 24 * object.vertices.len() as u64;
+            let length = cache::length(object.vertices.len(), done + 1);
             let found = fs::metadata(&cache).map_err(at(&cache))?.len();
             if found < length {
                 return Err(damaged(
@@ -337,9 +341,7 @@ impl ResultFolder {
     }
 
     fn object(&self, object: &Body, extension: &str) -> PathBuf {
-        self.path
-            .join("objects")
-            .join(format!("{}.{extension}", object.name))
+        object_path(&self.path, &object.name, extension)
     }
 
     fn journal(&self) -> PathBuf {
@@ -358,27 +360,12 @@ impl ResultFolder {
         let mut caches = Vec::new();
         for object in &self.objects {
             let path = self.object(object, "x64");
-            let mut file = BufReader::new(File::open(&path).map_err(at(&path))?);
-            file.seek(SeekFrom::Start(CACHE_HEADER))
-                .map_err(at(&path))?;
-            caches.push((path, file, vec![0; 24 * object.vertices.len()]));
+            let cache = Cache::open(&path).map_err(at(&path))?;
+            caches.push(cache.map_err(|message| damaged(&path, message))?);
         }
-        let mut hash = Sha256::new();
-        for _ in 0..=self.frames.len() {
-            for (path, file, buffer) in &mut caches {
-                file.read_exact(buffer).map_err(at(path))?;
-                hash.update(&buffer);
-            }
-        }
-        Ok(hash
-            .finalize()
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect())
-    }
-
-    fn checkpoint_path(&self) -> PathBuf {
-        self.path.join("checkpoint")
+        let frames = self.frames.len() as u64 + 1;
+        cache::hash(&caches, frames)
+            .map_err(|(number, source)| at(&self.object(&self.objects[number], "x64"))(source))
     }
 
     /// Magic, version, tick, interval, positions, velocities, SHA-256 of all that.
@@ -392,75 +379,45 @@ impl ResultFolder {
         bytes.extend(bytes_of(&checkpoint.v));
         let digest = Sha256::digest(&bytes);
         bytes.extend(digest);
-        write_atomically(&self.checkpoint_path(), &bytes)
+        write_atomically(&self.path.join("checkpoint"), &bytes)
     }
+}
 
-    fn read_checkpoint(&self, vertex_count: usize) -> Result<Checkpoint, ResultError> {
-        let path = self.checkpoint_path();
-        let bytes = fs::read(&path).map_err(at(&path))?;
-        let broken = || {
-            damaged(
-                &path,
-                "not a checkpoint, or damaged; run the scene anew".into(),
-            )
-        };
-        let (content, digest) = bytes.split_last_chunk::<32>().ok_or_else(broken)?;
-        if Sha256::digest(content)[..] != digest[..] {
-            return Err(broken());
-        }
-        let mut rest = content.strip_prefix(CHECKPOINT_MAGIC).ok_or_else(broken)?;
-        let length = take_u64(&mut rest).ok_or_else(broken)? as usize;
-        let (version, after) = rest.split_at_checked(length).ok_or_else(broken)?;
+/// Reads the checkpoint of a result folder, and which version wrote it.
+pub(super) fn read_checkpoint(
+    folder: &Path,
+    vertex_count: usize,
+) -> Result<(Checkpoint, String), ResultError> {
+    let path = folder.join("checkpoint");
+    let bytes = fs::read(&path).map_err(at(&path))?;
+    let parse = || {
+        let (content, digest) = bytes.split_last_chunk::<32>()?;
+        let mut rest = content.strip_prefix(CHECKPOINT_MAGIC)?;
+        let length = take_u64(&mut rest)? as usize;
+        let (version, after) = rest.split_at_checked(length)?;
         rest = after;
-        if version != VERSION.as_bytes() {
-            let message = format!(
-                "written by version {}, this is {VERSION}",
-                String::from_utf8_lossy(version)
-            );
-            return Err(ResultError::Different {
-                path: self.path.clone(),
-                message,
-            });
-        }
-        let tick = take_u64(&mut rest).ok_or_else(broken)?;
-        let interval = take_u64(&mut rest).ok_or_else(broken)?;
-        if rest.len() != 48 * vertex_count {
-            return Err(broken());
-        }
-        let (x, v) = rest.split_at(24 * vertex_count);
-        Ok(Checkpoint {
+        let (tick, interval) = (take_u64(&mut rest)?, take_u64(&mut rest)?);
+        let whole = Sha256::digest(content)[..] == digest[..] && rest.len() == 48 * vertex_count;
+        let (x, v) = rest.split_at_checked(24 * vertex_count)?;
+        let checkpoint = Checkpoint {
             tick,
             interval,
             x: vectors_of(x),
             v: vectors_of(v),
-        })
-    }
+        };
+        whole.then(|| (checkpoint, String::from_utf8_lossy(version).into_owned()))
+    };
+    parse().ok_or_else(|| {
+        let message = "not a checkpoint of these objects, or damaged; run the scene anew";
+        damaged(&path, message.into())
+    })
 }
 
-fn damaged(path: &Path, message: String) -> ResultError {
+pub(super) fn damaged(path: &Path, message: String) -> ResultError {
     ResultError::Damaged {
         path: path.into(),
         message,
     }
-}
-
-fn take_u64(bytes: &mut &[u8]) -> Option<u64> {
-    let (first, rest) = bytes.split_first_chunk::<8>()?;
-    *bytes = rest;
-    Some(u64::from_le_bytes(*first))
-}
-
-fn bytes_of(x: &[DVec3]) -> Vec<u8> {
-    x.iter()
-        .flat_map(|p| p.to_array())
-        .flat_map(f64::to_le_bytes)
-        .collect()
-}
-
-fn vectors_of(bytes: &[u8]) -> Vec<DVec3> {
-    let (numbers, _) = bytes.as_chunks::<8>();
-    let numbers: Vec<f64> = numbers.iter().map(|b| f64::from_le_bytes(*b)).collect();
-    numbers.chunks_exact(3).map(DVec3::from_slice).collect()
 }
 
 fn append(path: &Path, bytes: &[u8]) -> Result<(), ResultError> {
