@@ -6,6 +6,7 @@
 #![allow(clippy::print_stdout, reason = "results go to stdout")]
 
 mod failure;
+mod render;
 mod run;
 
 use std::process::ExitCode;
@@ -28,6 +29,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(run::Run),
+    Render(render::Render),
 }
 
 fn main() -> ExitCode {
@@ -40,6 +42,7 @@ fn main() -> ExitCode {
     }
     let result = match cli.command {
         Command::Run(run) => run.run(),
+        Command::Render(render) => render.run(),
     };
     result.unwrap_or_else(|failure: Failure| {
         eprintln!("error: {failure}");
