@@ -461,9 +461,9 @@ impl Simulation {
             thickness: &self.surfaces.thickness,
             rest: &self.surfaces.rest,
         };
-        let near = self
-            .detector
-            .proximities(self.state.mesh(), self.state.positions(), &margin);
+        let near =
+            self.detector
+                .proximities(self.state.mesh(), self.state.positions(), &margin, None);
         near.iter()
             .map(|proximity| proximity.gap)
             .min_by(f64::total_cmp)

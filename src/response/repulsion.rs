@@ -49,7 +49,7 @@ impl Repulsion {
             thickness: &reach,
             rest: &surfaces.rest,
         };
-        let proximities = detector.proximities(start.mesh(), start.positions(), &margin);
+        let proximities = detector.proximities(start.mesh(), start.positions(), &margin, None);
         let mut moved = vec![false; candidate.x.len()];
         for _ in 0..self.sweeps {
             for proximity in &proximities {
