@@ -5,6 +5,7 @@ pub mod ccd;
 pub mod impact;
 pub mod mesh;
 pub mod sweep;
+pub mod topology;
 
 pub use aabb::Aabb;
 pub use impact::{Impact, Pair};
