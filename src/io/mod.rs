@@ -1,4 +1,4 @@
-//! Files: meshes in and out.
+//! Files: meshes in and out, the result folder.
 //!
 //! [`read`] takes OBJ, PLY and STL, plain or gzip-compressed. What it returns is checked: every coordinate finite and in the range
 //! of the guarantee, every index valid, no face degenerate or double; otherwise a [`FileError`] names file, line or byte, and what
@@ -7,12 +7,15 @@
 
 mod atomic;
 mod builder;
+mod cache;
 mod error;
 mod gzip;
 mod mesh_file;
 pub mod obj;
 pub mod ply;
 mod polygon;
+pub mod recording;
+pub mod result;
 mod stl;
 mod text;
 
