@@ -9,6 +9,7 @@ pub mod intersect;
 pub mod mesh;
 pub mod proximity;
 pub mod sweep;
+pub mod topology;
 
 pub use aabb::Aabb;
 pub use detect::{Asked, Detector, Margin};
