@@ -1,3 +1,5 @@
 //! Integration tests: one binary, one module per theme.
 
 mod ccd_data;
+mod ccd_oracle;
+mod ccd_random;
