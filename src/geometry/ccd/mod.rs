@@ -2,6 +2,7 @@
 
 mod closest;
 mod contact;
+mod cubic;
 mod exact;
 mod filter;
 mod gap;
@@ -115,7 +116,11 @@ fn decide<const N: usize>(
 where
     [DVec3; N]: Weights,
 {
-    let exact = question.mode == Mode::Exact && question.separation == 0.0 && gap.scale.is_finite();
+    let touching = question.separation == 0.0;
+    if question.mode == Mode::Cubic && touching {
+        return decide_by_cubic(gap);
+    }
+    let exact = question.mode == Mode::Exact && touching && gap.scale.is_finite();
     let mut search = Search::new(gap, question.separation);
     let mut asked = 0;
     let mut answer = Answer::Never;
@@ -144,6 +149,36 @@ where
     let effort = Effort {
         parts: search.looked_at,
         exact: asked,
+    };
+    (answer, effort)
+}
+
+/// The papers' test, certified: `Never` only if the search excludes a meeting, and the search's time if that is earlier.
+fn decide_by_cubic<const N: usize>(gap: &Gap<N>) -> (Answer, Effort)
+where
+    [DVec3; N]: Weights,
+{
+    let mut search = Search::new(gap, 0.0);
+    let part = search.next_part();
+    let answer = match (cubic::first_time(gap), part) {
+        (None, None) => Answer::Never,
+        (None, Some(part)) => Answer::Uncertain(contact::contact_at(gap, part.from)),
+        (Some(time), None) => Answer::Uncertain(contact::contact_at(gap, time)),
+        (Some(time), Some(part)) => {
+            let contact = Contact {
+                time: time.min(part.from),
+                ..contact::contact_at(gap, time)
+            };
+            if part.certain {
+                Answer::Hit(contact)
+            } else {
+                Answer::Uncertain(contact)
+            }
+        }
+    };
+    let effort = Effort {
+        parts: search.looked_at,
+        exact: 0,
     };
     (answer, effort)
 }
