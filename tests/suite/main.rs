@@ -6,6 +6,9 @@
 )]
 
 mod ccd_data;
+mod ccd_flat;
+mod ccd_oracle;
+mod ccd_random;
 mod documents;
 mod flat_sheet;
 mod judge;

@@ -10,7 +10,7 @@ use super::gap::Gap;
 const SHORTEST_PART: f64 = 1.0 / (1 << 20) as f64;
 
 /// Largest number of parts looked at.
-const MAX_PARTS: usize = 256;
+const MAX_PARTS: u32 = 256;
 
 /// A part of the motion in which the features may meet, everything earlier being excluded.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,7 +30,9 @@ pub(super) struct Search<'a, const N: usize> {
     /// Parts still to look at, earliest last.
     open: Vec<(f64, f64)>,
     /// Parts that may still be looked at.
-    pub(super) budget: usize,
+    pub(super) budget: u32,
+    /// Parts looked at so far.
+    pub(super) looked_at: u32,
 }
 
 impl<'a, const N: usize> Search<'a, N> {
@@ -40,6 +42,7 @@ impl<'a, const N: usize> Search<'a, N> {
             separation,
             open: vec![(0.0, 1.0)],
             budget: MAX_PARTS,
+            looked_at: 0,
         }
     }
 
@@ -57,6 +60,7 @@ impl<'a, const N: usize> Search<'a, N> {
                 });
             }
             self.budget -= 1;
+            self.looked_at += 1;
             let gap = if (from, to) == (0.0, 1.0) {
                 *self.gap
             } else {
