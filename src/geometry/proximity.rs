@@ -9,7 +9,7 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 use super::mesh::NONE;
-use super::{Margin, Mesh, Pair};
+use super::{ContactPoint, Margin, Mesh, Pair};
 
 /// Closest points of the two features of a pair, at an instant.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,13 +38,13 @@ pub struct Proximity {
 }
 
 impl Proximity {
-    /// `Σ wᵢ xᵢ`: the second feature's point to the first feature's, for any vertex quantity.
-    pub fn relative(&self, x: &[DVec3]) -> DVec3 {
-        self.vertices
-            .iter()
-            .zip(self.weights)
-            .map(|(&v, w)| w * x[v as usize])
-            .sum()
+    /// The part that a response needs.
+    pub fn point(&self) -> ContactPoint {
+        ContactPoint {
+            vertices: self.vertices,
+            weights: self.weights,
+            normal: self.normal,
+        }
     }
 }
 

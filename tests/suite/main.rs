@@ -1,0 +1,15 @@
+//! Integration tests: one binary, one module per theme.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot unwrap has failed; clippy.toml knows only #[test] functions"
+)]
+
+mod ccd_data;
+mod detection;
+mod documents;
+mod flat_sheet;
+mod judge;
+mod laws;
+mod loaders;
+mod scenes;
