@@ -7,7 +7,7 @@ use glam::{DMat3, DVec3};
 use super::{Scene, SceneError, Shape};
 use crate::dynamics::{ClothModel, Dynamics, RestShape};
 use crate::geometry::{Body, BodyKind, Mesh};
-use crate::script::Script;
+use crate::script::{Script, Track};
 use crate::state::Surfaces;
 use crate::step::{Settings, Setup, Simulation};
 
@@ -75,7 +75,14 @@ impl Scene {
             .unwrap_or_else(|| 0.01 * mean_cloth_edge(&mesh, &rest));
         let surfaces = Surfaces::uniform(&mesh, rest, thickness, self.friction);
         let obstacles = (0..mesh.vertex_count() as u32).filter(|&v| mesh.is_obstacle(v));
-        let script = Script::fixed(obstacles, &x, grid);
+        let vertices: Vec<u32> = obstacles.collect();
+        let placed = vertices.iter().map(|&v| x[v as usize]).collect();
+        let still = Track {
+            vertices,
+            placed,
+            motions: Vec::new(),
+        };
+        let script = Script::new(vec![still], grid, self.fps);
         let settings = Settings {
             fps: self.fps,
             time: self.time.clone(),
