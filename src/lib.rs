@@ -7,6 +7,8 @@
 
 pub mod error;
 pub mod geometry;
+pub mod scene;
+pub mod untangle;
 pub mod verify;
 
 #[cfg(test)]

@@ -1,0 +1,3 @@
+//! Scenes: what is simulated, from parameters.
+
+pub mod tangles;
