@@ -45,14 +45,15 @@ pub fn of_type(name: &str, cells: u32) -> Option<Tangled> {
         ..Fold::default()
     };
     let square = |t: f64| t * t;
+    // the numbers are odd so that no vertex falls on a zero line at the usual resolutions
     // far edges that cross in one point, at the upper row `meet`
     let meet = cells + cells / 2;
     let meet_y = fold.y(meet);
     Some(match name {
-        "closed" => fold.sheet(|x, y| square((x - 0.55) / 0.3) + square(y / 0.4) - 1.0),
-        "eight" => fold.sheet(|x, y| y.abs() - 0.7 * x * (1.0 - x / 0.8)),
-        "ll" => fold.sheet(|x, y| square(x / 0.6) + square(y / 0.5) - 1.0),
-        "bli" => fold.sheet(|x, y| y + 0.3 * x - 0.1),
+        "closed" => fold.sheet(|x, y| square((x - 0.573) / 0.297) + square(y / 0.411) - 1.0),
+        "eight" => fold.sheet(|x, y| y.abs() - 0.71 * x * (1.0 - x / 0.83)),
+        "ll" => fold.sheet(|x, y| square(x / 0.613) + square(y / 0.517) - 1.0),
+        "bli" => fold.sheet(|x, y| y + 0.31 * x - 0.107),
         "blb" => {
             fold.lower_slant = Some(meet_y);
             fold.upper_length = 1.0;
@@ -60,11 +61,11 @@ pub fn of_type(name: &str, cells: u32) -> Option<Tangled> {
             fold.sheet(|x, y| y - meet_y + 0.6 * (1.0 - x))
         }
         "bllb" => {
-            fold.slit = Some(0.6);
-            fold.sheet(|x, y| square(x / 0.6) + square(y / 0.5) - 1.0)
+            fold.slit = Some(0.613);
+            fold.sheet(|x, y| square(x / 0.613) + square(y / 0.517) - 1.0)
         }
-        "cross" => fold.sheet(|x, y| y.abs() - 0.7 * x),
-        "bb-ii" => fold.sheet(|x, y| square((1.0 - x) / 0.5) + square(y / 0.5) - 1.0),
+        "cross" => fold.sheet(|x, y| y.abs() - 0.71 * x),
+        "bb-ii" => fold.sheet(|x, y| square((1.0 - x) / 0.513) + square(y / 0.517) - 1.0),
         "bb-bi" => {
             fold.lower_slant = Some(meet_y);
             fold.upper_length = 1.0;
@@ -74,7 +75,7 @@ pub fn of_type(name: &str, cells: u32) -> Option<Tangled> {
         }
         "bi-bi" => {
             fold.lower_taper = 0.3;
-            fold.sheet(|x, y| 1.8 * (0.5 - x) + (0.9 - y))
+            fold.sheet(|x, y| 1.83 * (0.507 - x) + (0.911 - y))
         }
         _ => return None,
     })
@@ -87,7 +88,7 @@ struct Fold {
     columns: [u32; 2],
     /// Cells along the crease, which is 2 m long.
     rows: u32,
-    /// Width of the upper layer, in metres; that of the lower is 1.2, or 1 on average if it is slanted.
+    /// Width of the upper layer, in metres; that of the lower is 1.23, or 1 on average if it is slanted.
     upper_length: f64,
     /// How much narrower a layer is at 1 m from the crease; they differ, so that no two edges lie above each other.
     lower_taper: f64,
@@ -117,6 +118,8 @@ impl Default for Fold {
 const STEEPNESS: f64 = 0.3;
 /// How much narrower the upper layer is at 1 m from the crease.
 const UPPER_TAPER: f64 = 0.11;
+/// Sideways bend of the upper layer, in 1/m: no row lies exactly above one of the lower layer.
+const BULGE: f64 = 0.1;
 
 impl Fold {
     /// Place of a row along the crease, in metres.
@@ -169,7 +172,9 @@ impl Fold {
                 positions.push(positions[old as usize]);
                 // the faces with some corner beyond the cut
                 for corners in &mut faces {
-                    let is_beyond = corners.iter().any(|&v| v < old.max(copy) && v % stride > self.rows / 2);
+                    let is_beyond = corners
+                        .iter()
+                        .any(|&v| v < old.max(copy) && v % stride > self.rows / 2);
                     if is_beyond && corners.contains(&old) {
                         *corners = corners.map(|v| if v == old { copy } else { v });
                     }
@@ -188,14 +193,14 @@ impl Fold {
         let y = self.y(row);
         if column <= lower {
             let share = f64::from(lower - column) / f64::from(lower);
-            let x = share * self.lower_slant.map_or(1.2, |at| 1.0 + 0.15 * (y - at));
+            let x = share * self.lower_slant.map_or(1.23, |at| 1.0 + 0.15 * (y - at));
             let centre = self.lower_slant.unwrap_or(0.0);
             DVec3::new(x, centre + (y - centre) * (1.0 - self.lower_taper * x), 0.0)
         } else {
             let x = f64::from(column - lower) / f64::from(upper) * self.upper_length;
             let centre = self.lower_slant.unwrap_or(0.0);
             let y = centre + (y - centre) * (1.0 - UPPER_TAPER * x);
-            DVec3::new(x, y, STEEPNESS * x * g(x, y))
+            DVec3::new(x, y + BULGE * x * (1.0 - x), STEEPNESS * x * g(x, y))
         }
     }
 }

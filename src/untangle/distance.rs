@@ -13,6 +13,12 @@ use super::Rest;
 use super::neighbours::Neighbours;
 use crate::geometry::Mesh;
 
+/// Share of its radius by which a vertex has to lie within a disc.
+///
+/// On regular grids many vertices are exactly as far as the end of the path; rounding (about 1e-14 of the radius for
+/// a hundred faces on the way) must not decide about them.
+const RIM: f64 = 1e-9;
+
 /// Distances from one vertex at a time; the tables are kept.
 pub(super) struct Distances<'a> {
     mesh: &'a Mesh,
@@ -52,7 +58,11 @@ impl<'a> Distances<'a> {
             .map(|(corners, weights)| {
                 let at = |k: usize| {
                     let d = self.distance[corners[k] as usize];
-                    if weights[k] == 0.0 { 0.0 } else { weights[k] * d }
+                    if weights[k] == 0.0 {
+                        0.0
+                    } else {
+                        weights[k] * d
+                    }
                 };
                 at(0) + at(1) + at(2)
             })
@@ -60,7 +70,7 @@ impl<'a> Distances<'a> {
         let mut disc: Vec<u32> = settled
             .iter()
             .copied()
-            .filter(|&v| self.distance[v as usize] < radius)
+            .filter(|&v| self.distance[v as usize] < (1.0 - RIM) * radius)
             .collect();
         disc.sort_unstable();
         for v in settled {
@@ -109,7 +119,10 @@ impl<'a> Distances<'a> {
     /// Distances that a face hands on to its corners that are not settled, now that `v` is.
     fn handed_on(&self, face: u32, v: u32) -> [Option<(u32, f64)>; 2] {
         let corners = self.mesh.faces()[face as usize];
-        let k = corners.iter().position(|&c| c == v).expect("a face at the vertex");
+        let k = corners
+            .iter()
+            .position(|&c| c == v)
+            .expect("a face at the vertex");
         // lengths of the sides: k joins the corners k and k + 1
         let lengths = self.rest.lengths(self.mesh, self.x, face);
         let (next, previous) = (lengths[k], lengths[(k + 2) % 3]);
@@ -124,7 +137,12 @@ impl<'a> Distances<'a> {
                 let known = [self.distance[v as usize], self.distance[other as usize]];
                 over_face(known, to_other, [to_target, opposite])
             });
-            Some((target, over_face.flatten().map_or(along_edge, |d| d.min(along_edge))))
+            Some((
+                target,
+                over_face
+                    .flatten()
+                    .map_or(along_edge, |d| d.min(along_edge)),
+            ))
         })
     }
 }

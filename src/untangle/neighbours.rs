@@ -80,7 +80,10 @@ impl Neighbours {
             let around = mesh.faces_of_edge(edge);
             around.iter().copied().find(|&f| f != face)
         };
-        if all.iter().any(|&f| spokes(f).any(|e| mesh.faces_of_edge(e).len() > 2)) {
+        if all
+            .iter()
+            .any(|&f| spokes(f).any(|e| mesh.faces_of_edge(e).len() > 2))
+        {
             return None;
         }
         // at a boundary, start with the first face that has a free spoke
@@ -89,7 +92,8 @@ impl Neighbours {
             Some((f, edge))
         });
         let is_closed = free.is_none();
-        let (mut face, mut entered) = free.or_else(|| Some((*all.first()?, spokes(all[0]).next()?)))?;
+        let (mut face, mut entered) =
+            free.or_else(|| Some((*all.first()?, spokes(all[0]).next()?)))?;
         let first = face;
         let mut faces = Vec::with_capacity(all.len());
         loop {
@@ -104,7 +108,9 @@ impl Neighbours {
                 to: far(left),
             });
             match across(face, left) {
-                Some(next) if next != first && faces.len() < all.len() => (face, entered) = (next, left),
+                Some(next) if next != first && faces.len() < all.len() => {
+                    (face, entered) = (next, left)
+                }
                 _ => break,
             }
         }

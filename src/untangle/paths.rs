@@ -356,7 +356,11 @@ impl<'a> Bli<'a> {
 
     fn boundary_point(&self) -> End {
         let points = &self.chain.points;
-        if self.is_reversed { points[points.len() - 1] } else { points[0] }
+        if self.is_reversed {
+            points[points.len() - 1]
+        } else {
+            points[0]
+        }
     }
 }
 
@@ -427,7 +431,11 @@ impl Writer<'_> {
                     _ => PathKind::Bi,
                 };
                 // BB comes first, and BI before II
-                let order = if kind_of(0) <= kind_of(1) { [0, 1] } else { [1, 0] };
+                let order = if kind_of(0) <= kind_of(1) {
+                    [0, 1]
+                } else {
+                    [1, 0]
+                };
                 let kinds = order.map(kind_of);
                 let kind = match kinds {
                     [PathKind::Bb, PathKind::Ii] => Kind::CutAndSlit,
@@ -466,7 +474,11 @@ impl Writer<'_> {
     fn bli(&mut self, contour: u32, bli: Bli<'_>) {
         let run = bli.inward(Run::default(), bli.side);
         let run = bli.outward(run, 1 - bli.side).until(bli.boundary_point());
-        let kind = if bli.is_blb { PathKind::Blb } else { PathKind::Bli };
+        let kind = if bli.is_blb {
+            PathKind::Blb
+        } else {
+            PathKind::Bli
+        };
         let path = self.path(contour, kind, 0, run);
         path.fold = Fold::Back;
         path.touched[1] = bli.touched;
@@ -477,7 +489,9 @@ impl Writer<'_> {
         let contour = self.contour(Kind::Cross, &[first.chain, second.chain], 2);
         for (i, kind) in [PathKind::Bb, PathKind::Ii].into_iter().enumerate() {
             let run = first.inward(Run::default(), first.side ^ i);
-            let run = second.outward(run, second.side ^ i).until(second.boundary_point());
+            let run = second
+                .outward(run, second.side ^ i)
+                .until(second.boundary_point());
             self.path(contour, kind, [1, -1][i], run);
         }
     }
@@ -588,7 +602,11 @@ fn rays_in_order(
             let place = fan.faces.iter().position(|f| f.face == face);
             let place = place.expect("the faces of a loop vertex are around it");
             let share = share_towards(mesh, found, crossing, &fan.faces[place]);
-            rays.push((place, share, end.boundary_side.map(|s| (end.chain, s == side))));
+            rays.push((
+                place,
+                share,
+                end.boundary_side.map(|s| (end.chain, s == side)),
+            ));
         }
     }
     rays.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));

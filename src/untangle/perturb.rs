@@ -83,7 +83,13 @@ fn perturbed_is_positive(x: &[DVec3], vertices: [u32; 4]) -> bool {
     for count in 1..=3u32 {
         let mut coefficient = IBig::ZERO;
         for mask in (0..8u32).filter(|m| m.count_ones() == count) {
-            let row = |r: usize| if mask >> r & 1 == 1 { &moved[r] } else { &still[r] };
+            let row = |r: usize| {
+                if mask >> r & 1 == 1 {
+                    &moved[r]
+                } else {
+                    &still[r]
+                }
+            };
             coefficient += determinant(row(0), row(1), row(2));
         }
         if coefficient != IBig::ZERO {
@@ -115,7 +121,10 @@ fn integers<const N: usize>(points: [DVec3; N]) -> [Integers; N] {
             (if x == 0.0 { 0 } else { signed }, exponent)
         })
     });
-    let nonzero = parts.iter().flatten().filter(|(mantissa, _)| *mantissa != 0);
+    let nonzero = parts
+        .iter()
+        .flatten()
+        .filter(|(mantissa, _)| *mantissa != 0);
     let least = nonzero.map(|&(_, exponent)| exponent).min().unwrap_or(0);
     parts.map(|p| {
         p.map(|(mantissa, exponent)| {

@@ -20,7 +20,8 @@ use super::Rest;
 use super::distance::Distances;
 use super::neighbours::Neighbours;
 use super::paths::{Path, PathKind};
-use super::segments::{End, Segments};
+use super::perturb;
+use super::segments::{Crossing, End, Segments};
 use super::trace::Touched;
 use crate::geometry::Mesh;
 
@@ -61,6 +62,8 @@ pub(super) struct Flood<'a> {
     in_band: Vec<bool>,
     /// Entries of the three tables that have been written.
     written: Written,
+    /// Vertices exactly on the path, on neither side.
+    met: Vec<u32>,
     distances: Distances<'a>,
 }
 
@@ -88,6 +91,7 @@ impl<'a> Flood<'a> {
             is_odd: vec![false; mesh.edges().len()],
             in_band: vec![false; mesh.faces().len()],
             written: Written::default(),
+            met: Vec::new(),
             distances: Distances::new(mesh, x, rest, neighbours),
         }
     }
@@ -159,8 +163,13 @@ impl<'a> Flood<'a> {
                 End::Loop(v) => self.set(v, REMOVED),
                 End::Crossing(c) => {
                     let crossing = self.found.crossings[c as usize];
-                    if path.faces[k.min(path.faces.len() - 1)] != crossing.face {
+                    let is_over_edge = path.faces[k.min(path.faces.len() - 1)] != crossing.face;
+                    if is_over_edge {
                         self.toggle(crossing.edge);
+                    }
+                    if self.found.locations[c as usize].is_touch {
+                        let met = vertices_met(self.mesh, self.x, crossing, is_over_edge);
+                        self.met.extend(met);
                     }
                 }
             }
@@ -191,6 +200,7 @@ impl<'a> Flood<'a> {
     }
 
     fn clear(&mut self) {
+        self.met.clear();
         for v in self.written.vertices.drain(..) {
             self.side[v as usize] = FREE;
         }
@@ -208,7 +218,11 @@ impl<'a> Flood<'a> {
     }
 
     /// Gives every vertex reachable from `start` over allowed edges its side; `None` if that does not fit.
-    fn label_from(&mut self, start: u32, allowed: impl Fn(&Self, u32) -> bool) -> Option<[Vec<u32>; 2]> {
+    fn label_from(
+        &mut self,
+        start: u32,
+        allowed: impl Fn(&Self, u32) -> bool,
+    ) -> Option<[Vec<u32>; 2]> {
         let mut labelled = [vec![start], Vec::new()];
         let mut queue = vec![start];
         self.set(start, 0);
@@ -235,7 +249,9 @@ impl<'a> Flood<'a> {
     fn flood_from_band(&mut self) -> Option<Vec<u32>> {
         let corners = |flood: &Self| -> Vec<u32> {
             let faces = flood.written.faces.iter();
-            faces.flat_map(|&f| flood.mesh.faces()[f as usize]).collect()
+            faces
+                .flat_map(|&f| flood.mesh.faces()[f as usize])
+                .collect()
         };
         let band = corners(self);
         let is_free = |flood: &Self, v: u32| flood.side[v as usize] == FREE;
@@ -296,8 +312,12 @@ impl<'a> Flood<'a> {
         let is_in_disc = |v: u32| disc.binary_search(&v).is_ok();
         let allowed = |flood: &Self, edge: u32| {
             let faces = flood.mesh.faces_of_edge(edge);
-            flood.mesh.edges()[edge as usize].into_iter().all(is_in_disc)
-                || faces.iter().any(|&f| flood.mesh.faces()[f as usize].contains(&centre))
+            flood.mesh.edges()[edge as usize]
+                .into_iter()
+                .all(is_in_disc)
+                || faces
+                    .iter()
+                    .any(|&f| flood.mesh.faces()[f as usize].contains(&centre))
         };
         let regions = self.label_from(start, allowed)?;
         if members.iter().any(|&v| self.side[v as usize] == FREE) {
@@ -325,6 +345,36 @@ impl<'a> Flood<'a> {
             .cmp(&b.len())
             .then_with(|| area(&a).total_cmp(&area(&b)))
             .then_with(|| a.cmp(&b));
-        if order.is_le() { a } else { b }
+        let mut smaller = if order.is_le() { a } else { b };
+        let mut met = self.met.clone();
+        met.sort_unstable();
+        smaller.retain(|v| met.binary_search(v).is_err());
+        smaller
+    }
+}
+
+/// Vertices that lie exactly where an edge passes a face: of the edge, or of the face.
+///
+/// The perturbation puts them on one side or the other by their numbers; that must not show.
+fn vertices_met(mesh: &Mesh, x: &[DVec3], crossing: Crossing, of_edge: bool) -> Vec<u32> {
+    let [p, q] = mesh.edges()[crossing.edge as usize];
+    let corners = mesh.faces()[crossing.face as usize];
+    let [a, b, c] = corners;
+    let is_zero = |vertices| perturb::sign(x, vertices) == 0;
+    let at_ends = [p, q].map(|v| is_zero([a, b, c, v]));
+    if at_ends == [true; 2] {
+        return Vec::new(); // in one plane: no point is distinguished
+    }
+    if of_edge {
+        [p, q]
+            .into_iter()
+            .zip(at_ends)
+            .filter(|v| v.1)
+            .map(|v| v.0)
+            .collect()
+    } else {
+        let on = [[a, b], [b, c], [c, a]].map(|[i, j]| is_zero([p, q, i, j]));
+        let met = (0..3).filter(|&k| on[k] && on[(k + 2) % 3]);
+        met.map(|k| corners[k]).collect()
     }
 }

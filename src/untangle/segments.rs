@@ -142,7 +142,13 @@ fn find_crossings(mesh: &Mesh, x: &[DVec3]) -> Vec<Crossing> {
 }
 
 /// Finds the crossings between two faces that those faces' own edges make.
-fn cross_faces(mesh: &Mesh, x: &[DVec3], planes: &[Plane], pair: [u32; 2], out: &mut Vec<Crossing>) {
+fn cross_faces(
+    mesh: &Mesh,
+    x: &[DVec3],
+    planes: &[Plane],
+    pair: [u32; 2],
+    out: &mut Vec<Crossing>,
+) {
     let [a, b] = pair.map(|f| &planes[f as usize]);
     // a face wholly on one side of the other's plane does not meet it beyond common vertices
     let apart = |f: &Plane, g: &Plane| {
@@ -233,7 +239,11 @@ fn locate(mesh: &Mesh, x: &[DVec3], crossing: Crossing) -> Location {
     let [a, b, c] = mesh.faces()[crossing.face as usize].map(|v| x[v as usize]);
     let share = |part: f64, whole: f64, middle: f64| {
         let share = part / whole;
-        if share.is_finite() { share.clamp(0.0, 1.0) } else { middle }
+        if share.is_finite() {
+            share.clamp(0.0, 1.0)
+        } else {
+            middle
+        }
     };
     let volume = |points| perturb::volume(points).0.abs();
     let (at_p, at_q) = (volume([a, b, c, p]), volume([a, b, c, q]));
@@ -295,7 +305,10 @@ fn pair_up(mesh: &Mesh, crossings: &[Crossing]) -> Vec<Segment> {
             let ends = match *group {
                 [(_, c), (_, d)] => [End::Crossing(c), End::Crossing(d)],
                 [(_, c)] => [End::Crossing(c), End::Loop(common_vertex(mesh, faces))],
-                _ => panic!("faces {faces:?} meet in {} crossings: a predicate is wrong", group.len()),
+                _ => panic!(
+                    "faces {faces:?} meet in {} crossings: a predicate is wrong",
+                    group.len()
+                ),
             };
             segments.push(Segment { faces, ends });
         }
