@@ -1,0 +1,51 @@
+//! Damping: every elastic element also resists the *rate* of what it measures.
+//!
+//! If an element measures C(x) (a length, a strain, an angle), its damper exerts `−c ∇C (∇C · v)`. Since C does
+//! not change under rigid motion, ∇C · v vanishes for rigid velocities and the forces sum to zero, also as
+//! torques: damping removes no momentum. The matrix `D = Σ c ∇C ∇Cᵀ` is symmetric and positive semi-definite,
+//! so that `½ vᵀ D v ≥ 0` is lost and never gained. Baraff and Witkin's damping [BW98] §4.5 has this form.
+
+use glam::DVec3;
+
+/// One rank-one term of the damping matrix, over N vertices.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Damper<const N: usize> {
+    pub(super) vertices: [u32; N],
+    /// ∇C with respect to each vertex.
+    pub(super) gradient: [DVec3; N],
+    /// c, in N·s per unit of C².
+    pub(super) coefficient: f64,
+}
+
+impl<const N: usize> Damper<N> {
+    /// `out += scale · D v` for this term.
+    fn add_product(&self, scale: f64, v: &[DVec3], out: &mut [DVec3]) {
+        let mut rate = 0.0;
+        for (g, &i) in self.gradient.iter().zip(&self.vertices) {
+            rate += g.dot(v[i as usize]);
+        }
+        let magnitude = scale * self.coefficient * rate;
+        for (g, &i) in self.gradient.iter().zip(&self.vertices) {
+            out[i as usize] += magnitude * *g;
+        }
+    }
+}
+
+/// The damping matrix of all elements at one configuration.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Dampers {
+    pub(super) springs: Vec<Damper<2>>,
+    pub(super) hinges: Vec<Damper<4>>,
+}
+
+impl Dampers {
+    /// `out += scale · D v`, in fixed order.
+    pub(super) fn add_product(&self, scale: f64, v: &[DVec3], out: &mut [DVec3]) {
+        for damper in &self.springs {
+            damper.add_product(scale, v, out);
+        }
+        for damper in &self.hinges {
+            damper.add_product(scale, v, out);
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! Time integration: from a state to the candidate at the end of an interval, ignoring contact.
+//!
+//! **Semi-implicit Newmark** [BMF03], [BFA02]: elastic forces explicit, damping implicit. One loop of length h:
+//!
+//! ```text
+//! (M + h/2 D(x)) v½  = M v + h/2 f(x)         first half, implicit in the damping
+//! x'                 = x + h v½
+//! (M + h/2 D(x')) v' = M v½ + h/2 f(x')       second half
+//! ```
+//!
+//! f holds elastic forces and gravity, D the damping matrix. Without damping this is velocity Verlet: second order,
+//! and exact for free fall. A loop of at most 2/ω is stable, ω the highest frequency; [`Newmark::cfl`] multiplies a
+//! bound from below on that length. The damping solves are conjugate gradients preconditioned by the masses:
+//! each search direction then keeps momentum and angular momentum, so both are conserved to rounding
+//! however early the solve stops.
+
+use glam::DVec3;
+use serde::{Deserialize, Serialize};
+
+use super::damping::Dampers;
+use super::elements::Elements;
+
+/// Semi-implicit Newmark.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Newmark {
+    /// Loop length as a multiple of the provably stable one. At most 1 is stable for certain; damping makes more
+    /// usable (a loop shorter than twice [`super::Fabric::stretch_damping`] is damped at every frequency).
+    pub cfl: f64,
+    /// The damping solve stops when its residual has fallen by this factor.
+    pub tolerance: f64,
+    /// The damping solve stops after this many iterations.
+    pub max_iterations: u32,
+}
+
+impl Default for Newmark {
+    fn default() -> Self {
+        Self {
+            cfl: 1.0,
+            tolerance: 1e-4,
+            max_iterations: 100,
+        }
+    }
+}
+
+/// What the integrators act on: masses and forces of all vertices.
+pub(super) struct System<'a> {
+    pub(super) elements: &'a Elements,
+    /// kg.
+    pub(super) mass: &'a [f64],
+    /// 1/kg; 0 for vertices that follow a script.
+    pub(super) inverse_mass: &'a [f64],
+    /// m/s².
+    pub(super) gravity: DVec3,
+}
+
+impl System<'_> {
+    /// Elastic forces and gravity, N.
+    fn force(&self, x: &[DVec3], f: &mut Vec<DVec3>) {
+        f.clear();
+        f.extend(self.mass.iter().map(|&m| m * self.gravity));
+        self.elements.add_force(x, f);
+    }
+
+    /// 2/ω at `x`, by the row sums of M⁻¹K; infinite without elements.
+    pub(super) fn stable_loop(&self, x: &[DVec3]) -> f64 {
+        let bound = self.elements.stiffness_bound(x);
+        let fastest = bound
+            .iter()
+            .zip(self.inverse_mass)
+            .map(|(k, w)| k * w)
+            .fold(0.0, f64::max);
+        2.0 / fastest.sqrt()
+    }
+}
+
+/// End state of an integration and what it took.
+#[derive(Debug)]
+pub(super) struct Advance {
+    pub(super) x: Vec<DVec3>,
+    pub(super) v: Vec<DVec3>,
+    pub(super) loops: u32,
+    pub(super) iterations: u32,
+}
+
+impl Newmark {
+    /// Advances by `dt` in equal loops; scripted vertices move straight to `target`.
+    pub(super) fn advance(
+        &self,
+        system: &System<'_>,
+        x0: &[DVec3],
+        v0: &[DVec3],
+        target: &[DVec3],
+        dt: f64,
+    ) -> Advance {
+        let loops = loop_count(dt, self.cfl * system.stable_loop(x0));
+        let h = dt / f64::from(loops);
+        let mut x = x0.to_vec();
+        let mut v: Vec<DVec3> = v0.to_vec();
+        for (i, v) in v.iter_mut().enumerate() {
+            if system.inverse_mass[i] == 0.0 {
+                *v = (target[i] - x0[i]) / dt;
+            }
+        }
+        let mut solve = DampingSolve::default();
+        let mut f = Vec::with_capacity(x.len());
+        let mut iterations = 0;
+        system.force(&x, &mut f);
+        system.elements.dampers(&x, &mut solve.dampers);
+        for k in 1..=loops {
+            iterations += self.half(system, h, &f, &mut v, &mut solve);
+            let share = f64::from(k) / f64::from(loops);
+            for (i, x) in x.iter_mut().enumerate() {
+                *x = if system.inverse_mass[i] > 0.0 {
+                    *x + h * v[i]
+                } else if k == loops {
+                    target[i]
+                } else {
+                    x0[i] + share * (target[i] - x0[i])
+                };
+            }
+            system.force(&x, &mut f);
+            system.elements.dampers(&x, &mut solve.dampers);
+            iterations += self.half(system, h, &f, &mut v, &mut solve);
+        }
+        Advance {
+            x,
+            v,
+            loops,
+            iterations,
+        }
+    }
+
+    /// `(M + h/2 D) v_new = M v + h/2 f`; returns the iterations it took.
+    fn half(
+        &self,
+        system: &System<'_>,
+        h: f64,
+        f: &[DVec3],
+        v: &mut [DVec3],
+        solve: &mut DampingSolve,
+    ) -> u32 {
+        for (i, v) in v.iter_mut().enumerate() {
+            *v += 0.5 * h * system.inverse_mass[i] * f[i];
+        }
+        solve.run(self, system, 0.5 * h, v)
+    }
+}
+
+/// Number of equal loops, none longer than `longest`.
+fn loop_count(dt: f64, longest: f64) -> u32 {
+    // a count beyond u32 means a stiffness no loop can follow; the positions will say so
+    (dt / longest).ceil().clamp(1.0, f64::from(u32::MAX)) as u32
+}
+
+/// Working memory of the damping solve.
+#[derive(Default)]
+struct DampingSolve {
+    dampers: Dampers,
+    residual: Vec<DVec3>,
+    direction: Vec<DVec3>,
+    product: Vec<DVec3>,
+}
+
+impl DampingSolve {
+    /// Solves `(M + s D) v_new = M v` for the free vertices; scripted ones keep their velocity.
+    fn run(&mut self, newmark: &Newmark, system: &System<'_>, s: f64, v: &mut [DVec3]) -> u32 {
+        if self.dampers.springs.is_empty() && self.dampers.hinges.is_empty() {
+            return 0;
+        }
+        let Self {
+            dampers,
+            residual: r,
+            direction: p,
+            product: q,
+        } = self;
+        let w = system.inverse_mass;
+        // starting from v itself the residual is −s D v: a sum of internal forces
+        r.clear();
+        r.resize(v.len(), DVec3::ZERO);
+        dampers.add_product(-s, v, r);
+        clear_scripted(w, r);
+        let mut energy = weighted_square(w, r);
+        let goal = newmark.tolerance * newmark.tolerance * energy;
+        p.clear();
+        p.extend(r.iter().zip(w).map(|(r, w)| *w * *r));
+        q.resize(v.len(), DVec3::ZERO);
+        let mut iterations = 0;
+        while energy > goal && iterations < newmark.max_iterations {
+            for (i, q) in q.iter_mut().enumerate() {
+                *q = system.mass[i] * p[i];
+            }
+            dampers.add_product(s, p, q);
+            clear_scripted(w, q);
+            let step = energy / p.iter().zip(q.iter()).map(|(p, q)| p.dot(*q)).sum::<f64>();
+            for i in 0..v.len() {
+                v[i] += step * p[i];
+                r[i] -= step * q[i];
+            }
+            let next = weighted_square(w, r);
+            let keep = next / energy;
+            energy = next;
+            for (i, p) in p.iter_mut().enumerate() {
+                *p = w[i] * r[i] + keep * *p;
+            }
+            iterations += 1;
+        }
+        iterations
+    }
+}
+
+fn clear_scripted(inverse_mass: &[f64], values: &mut [DVec3]) {
+    for (value, &w) in values.iter_mut().zip(inverse_mass) {
+        if w == 0.0 {
+            *value = DVec3::ZERO;
+        }
+    }
+}
+
+/// Σ w r², the norm in which the mass-preconditioned residual is measured.
+fn weighted_square(inverse_mass: &[f64], r: &[DVec3]) -> f64 {
+    r.iter()
+        .zip(inverse_mass)
+        .map(|(r, w)| w * r.length_squared())
+        .sum()
+}

@@ -1,0 +1,382 @@
+//! Laws that every proposal obeys, whatever the model: momentum, energy, invariances; and derivatives by differences.
+
+use glam::{DMat3, DQuat, DVec2, DVec3};
+
+use super::*;
+use crate::geometry::Mesh;
+
+/// A square sheet of `cells`² cells and side 1 m in the x-z plane, diagonals alternating.
+pub(super) fn sheet(cells: u32) -> (Mesh, Vec<DVec3>) {
+    let n = cells + 1;
+    let at = |i: u32, j: u32| i * n + j;
+    let x = (0..n * n)
+        .map(|v| DVec3::new(f64::from(v / n), 0.0, f64::from(v % n)) / f64::from(cells))
+        .collect();
+    let mut faces = Vec::new();
+    for i in 0..cells {
+        for j in 0..cells {
+            let (a, b, c, d) = (at(i, j), at(i, j + 1), at(i + 1, j + 1), at(i + 1, j));
+            if (i + j) % 2 == 0 {
+                faces.extend([[a, b, c], [a, c, d]]);
+            } else {
+                faces.extend([[a, b, d], [b, c, d]]);
+            }
+        }
+    }
+    let mesh = Mesh::new((n * n) as usize, faces).unwrap();
+    (mesh, x)
+}
+
+/// Reproducible numbers in [−1, 1).
+pub(super) fn noise(seed: u64) -> impl FnMut() -> f64 {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+    }
+}
+
+pub(super) fn shaken(x: &[DVec3], amount: f64, seed: u64) -> Vec<DVec3> {
+    let mut next = noise(seed);
+    x.iter()
+        .map(|&x| x + amount * DVec3::new(next(), next(), next()))
+        .collect()
+}
+
+pub(super) fn cloth(mesh: &Mesh, rest: &[DVec3], fabric: Fabric) -> ClothModel {
+    ClothModel {
+        body: 0,
+        fabric,
+        rest: RestShape::from_positions(mesh, &mesh.bodies()[0], rest.to_vec()),
+        pinned: Vec::new(),
+    }
+}
+
+fn weightless() -> Settings {
+    Settings {
+        gravity: [0.0; 3],
+        ..Settings::default()
+    }
+}
+
+fn largest_difference(a: &[DVec3], b: &[DVec3]) -> f64 {
+    a.iter()
+        .zip(b)
+        .map(|(a, b)| a.distance(*b))
+        .fold(0.0, f64::max)
+}
+
+#[test]
+fn forces_are_minus_the_gradient_of_the_energy() {
+    let (mesh, rest) = sheet(3);
+    let dynamics = Dynamics::new(
+        &mesh,
+        &[cloth(&mesh, &rest, Fabric::default())],
+        &weightless(),
+    );
+    let mut x = shaken(&rest, 0.05, 1);
+    let mut f = vec![DVec3::ZERO; x.len()];
+    dynamics.elements.add_force(&x, &mut f);
+    let largest = f.iter().map(|f| f.length()).fold(0.0, f64::max);
+    let h = 1e-5;
+    for i in 0..x.len() {
+        for axis in 0..3 {
+            let start = x[i][axis];
+            x[i][axis] = start + h;
+            let ahead = dynamics.elements.energy(&x);
+            x[i][axis] = start - h;
+            let behind = dynamics.elements.energy(&x);
+            x[i][axis] = start;
+            let slope = (ahead - behind) / (2.0 * h);
+            assert!(
+                (slope + f[i][axis]).abs() < 1e-6 * largest,
+                "vertex {i}: {slope} and {}",
+                f[i][axis]
+            );
+        }
+    }
+}
+
+#[test]
+fn the_gradient_of_the_angle_agrees_with_differences() {
+    // bending alone: the stretch of the test above would hide a wrong hinge
+    let (mesh, rest) = sheet(3);
+    let fabric = Fabric {
+        stretch: [0.0; 2],
+        shear: 0.0,
+        bend: [1.0, 2.0, 3.0],
+        ..Fabric::default()
+    };
+    let dynamics = Dynamics::new(&mesh, &[cloth(&mesh, &rest, fabric)], &weightless());
+    let mut x = shaken(&rest, 0.1, 2);
+    let mut f = vec![DVec3::ZERO; x.len()];
+    dynamics.elements.add_force(&x, &mut f);
+    let largest = f.iter().map(|f| f.length()).fold(0.0, f64::max);
+    assert!(largest > 1.0);
+    let h = 1e-6;
+    for i in 0..x.len() {
+        for axis in 0..3 {
+            let start = x[i][axis];
+            x[i][axis] = start + h;
+            let ahead = dynamics.elements.energy(&x);
+            x[i][axis] = start - h;
+            let behind = dynamics.elements.energy(&x);
+            x[i][axis] = start;
+            let slope = (ahead - behind) / (2.0 * h);
+            assert!((slope + f[i][axis]).abs() < 1e-6 * largest);
+        }
+    }
+}
+
+#[test]
+fn free_fall_is_exact() {
+    let (mesh, rest) = sheet(4);
+    let dynamics = Dynamics::new(
+        &mesh,
+        &[cloth(&mesh, &rest, Fabric::default())],
+        &Settings::default(),
+    );
+    let v0 = vec![DVec3::new(0.3, 1.0, -0.2); rest.len()];
+    let t = 0.25;
+    let end = dynamics.propose(&rest, &v0, &rest, 0.0, t);
+    assert!(end.loops > 10);
+    let g = DVec3::new(0.0, -9.81, 0.0);
+    for (i, x) in rest.iter().enumerate() {
+        // rounding of `loops` additions; the method itself has no error here
+        let rounding = f64::from(end.loops) * 1e-15;
+        assert!((end.x[i] - (*x + v0[i] * t + 0.5 * g * t * t)).length() < rounding);
+        assert!((end.v[i] - (v0[i] + g * t)).length() < 10.0 * rounding);
+    }
+}
+
+#[test]
+fn internal_forces_keep_both_momenta() {
+    let (mesh, rest) = sheet(6);
+    let dynamics = Dynamics::new(
+        &mesh,
+        &[cloth(&mesh, &rest, Fabric::default())],
+        &weightless(),
+    );
+    let x = shaken(&rest, 0.02, 3);
+    let v = shaken(&vec![DVec3::ZERO; x.len()], 1.0, 4);
+    let end = dynamics.propose(&x, &v, &x, 0.0, 0.05);
+    let momenta = |x: &[DVec3], v: &[DVec3]| {
+        let m = dynamics.mass();
+        let linear: DVec3 = (0..x.len()).map(|i| m[i] * v[i]).sum();
+        let angular: DVec3 = (0..x.len()).map(|i| m[i] * x[i].cross(v[i])).sum();
+        (linear, angular)
+    };
+    let (p0, l0) = momenta(&x, &v);
+    let (p1, l1) = momenta(&end.x, &end.v);
+    assert!(largest_difference(&end.x, &x) > 0.01);
+    assert!((p1 - p0).length() < 1e-13, "{}", (p1 - p0).length());
+    assert!((l1 - l0).length() < 1e-13, "{}", (l1 - l0).length());
+}
+
+#[test]
+fn a_released_sheet_never_gains_energy() {
+    let (mesh, rest) = sheet(6);
+    let mut model = cloth(&mesh, &rest, Fabric::default());
+    model.pinned = vec![0, 6];
+    let dynamics = Dynamics::new(&mesh, &[model], &Settings::default());
+    // stretched by 5 % and at rest: all of the energy is there at the start
+    let mut x: Vec<DVec3> = rest.iter().map(|&x| 1.05 * x).collect();
+    let mut v = vec![DVec3::ZERO; x.len()];
+    let target = x.clone();
+    let mut energy = dynamics.energy(&x, &v).total();
+    let scale = energy.abs();
+    for k in 0..60 {
+        let end = dynamics.propose(&x, &v, &target, 0.0, 1.0 / 60.0);
+        (x, v) = (end.x, end.v);
+        let next = dynamics.energy(&x, &v).total();
+        assert!(
+            next <= energy + 1e-6 * scale,
+            "frame {k}: {energy} to {next} J"
+        );
+        energy = next;
+    }
+}
+
+#[test]
+fn a_pinned_vertex_moves_straight_to_its_target() {
+    let (mesh, rest) = sheet(4);
+    let mut model = cloth(&mesh, &rest, Fabric::default());
+    model.pinned = vec![0, 4];
+    let dynamics = Dynamics::new(&mesh, &[model], &Settings::default());
+    let target = shaken(&rest, 0.01, 5);
+    let dt = 0.01;
+    let end = dynamics.propose(&rest, &vec![DVec3::ZERO; rest.len()], &target, 0.0, dt);
+    for i in [0, 4] {
+        assert_eq!(dynamics.inverse_mass()[i], 0.0);
+        assert_eq!(end.x[i], target[i]);
+        assert_eq!(end.v[i], (target[i] - rest[i]) / dt);
+    }
+}
+
+/// A run to compare with after a change of frame: the state after 0.1 s of a shaken, partly pinned sheet.
+fn reference_run(settings: &Settings) -> (Mesh, Vec<DVec3>, Vec<DVec3>, Vec<DVec3>, Proposal) {
+    let (mesh, rest) = sheet(5);
+    let x = shaken(&rest, 0.01, 6);
+    let v = shaken(&vec![DVec3::ZERO; x.len()], 0.5, 7);
+    let mut model = cloth(&mesh, &rest, Fabric::default());
+    model.pinned = vec![0, 5];
+    let end = Dynamics::new(&mesh, &[model], settings).propose(&x, &v, &x, 0.0, 0.1);
+    (mesh, rest, x, v, end)
+}
+
+#[test]
+fn the_motion_does_not_depend_on_the_frame() {
+    let settings = Settings::default();
+    let (mesh, rest, x, v, end) = reference_run(&settings);
+    let turn = DMat3::from_quat(DQuat::from_axis_angle(
+        DVec3::new(1.0, 2.0, 3.0).normalize(),
+        1.1,
+    ));
+    let shift = DVec3::new(0.7, -1.3, 2.9);
+    let place = |x: &[DVec3]| -> Vec<DVec3> { x.iter().map(|&x| turn * x + shift).collect() };
+    let rotate = |v: &[DVec3]| -> Vec<DVec3> { v.iter().map(|&v| turn * v).collect() };
+    let turned = Settings {
+        gravity: (turn * DVec3::from_array(settings.gravity)).to_array(),
+        ..settings
+    };
+    let mut model = cloth(&mesh, &rest, Fabric::default());
+    model.pinned = vec![0, 5];
+    let x = place(&x);
+    let other = Dynamics::new(&mesh, &[model], &turned).propose(&x, &rotate(&v), &x, 0.0, 0.1);
+    assert!(largest_difference(&other.x, &place(&end.x)) < 1e-9);
+    assert!(
+        largest_difference(&other.v, &rotate(&end.v)) < 1e-9 * 100.0,
+        "velocities: positions over 10 ms"
+    );
+}
+
+#[test]
+fn the_motion_does_not_depend_on_the_numbering() {
+    let settings = Settings::default();
+    let (mesh, rest, x, v, end) = reference_run(&settings);
+    let n = x.len();
+    let new_number = |i: usize| (i * 7 + 3) % n; // 36 vertices: a permutation
+    let renumber = |x: &[DVec3]| {
+        let mut out = vec![DVec3::ZERO; n];
+        for (i, &x) in x.iter().enumerate() {
+            out[new_number(i)] = x;
+        }
+        out
+    };
+    let faces = mesh.faces().iter().rev();
+    let faces = faces.map(|f| {
+        let [a, b, c] = f.map(|v| new_number(v as usize) as u32);
+        [b, c, a]
+    });
+    let other_mesh = Mesh::new(n, faces.collect()).unwrap();
+    let mut model = cloth(&other_mesh, &renumber(&rest), Fabric::default());
+    model.pinned = vec![new_number(0) as u32, new_number(5) as u32];
+    let x = renumber(&x);
+    let other =
+        Dynamics::new(&other_mesh, &[model], &settings).propose(&x, &renumber(&v), &x, 0.0, 0.1);
+    assert!(largest_difference(&other.x, &renumber(&end.x)) < 1e-9);
+}
+
+#[test]
+fn the_motion_does_not_depend_on_the_units() {
+    // millimetres, milliseconds and grams; factors are not powers of two on purpose
+    let settings = Settings::default();
+    let (mesh, rest, x, v, end) = reference_run(&settings);
+    let (metre, second, kilogram) = (1e3, 1e3, 1e3);
+    let scale = |x: &[DVec3], s: f64| -> Vec<DVec3> { x.iter().map(|&x| x * s).collect() };
+    let base = Fabric::default();
+    let per_width = kilogram / (second * second); // N/m = kg/s²
+    let fabric = Fabric {
+        density: base.density * kilogram / (metre * metre),
+        stretch: base.stretch.map(|k| k * per_width),
+        shear: base.shear * per_width,
+        bend: base.bend.map(|b| b * per_width * metre * metre),
+        stretch_damping: base.stretch_damping * second,
+        bend_damping: base.bend_damping * second,
+    };
+    let mut model = cloth(&mesh, &scale(&rest, metre), fabric);
+    model.pinned = vec![0, 5];
+    let scaled = Settings {
+        gravity: settings.gravity.map(|g| g * metre / (second * second)),
+        ..settings
+    };
+    let x = scale(&x, metre);
+    let other = Dynamics::new(&mesh, &[model], &scaled).propose(
+        &x,
+        &scale(&v, metre / second),
+        &x,
+        0.0,
+        0.1 * second,
+    );
+    assert!(largest_difference(&scale(&other.x, 1.0 / metre), &end.x) < 1e-9);
+}
+
+#[test]
+fn stretch_and_shear_have_the_moduli_of_the_fabric() {
+    let (mesh, rest) = sheet(8);
+    let fabric = Fabric {
+        stretch: [1000.0, 400.0],
+        shear: 50.0,
+        bend: [0.0; 3],
+        ..Fabric::default()
+    };
+    let dynamics = Dynamics::new(&mesh, &[cloth(&mesh, &rest, fabric)], &weightless());
+    let strain = 1e-4;
+    let energy = |map: DMat3| {
+        let x: Vec<DVec3> = rest.iter().map(|&x| map * x).collect();
+        dynamics.elements.energy(&x) / (0.5 * strain * strain)
+    };
+    let warp = energy(DMat3::from_diagonal(DVec3::new(1.0 + strain, 1.0, 1.0)));
+    let weft = energy(DMat3::from_diagonal(DVec3::new(1.0, 1.0, 1.0 + strain)));
+    let shear = energy(DMat3::from_cols(
+        DVec3::X,
+        DVec3::Y,
+        DVec3::new(strain, 0.0, 1.0),
+    ));
+    // springs on a square grid: the diagonals add the shear modulus to the stretch
+    assert!((warp - 1050.0).abs() < 1.0, "{warp}");
+    assert!((weft - 450.0).abs() < 1.0, "{weft}");
+    assert!((shear - 50.0).abs() < 1.0, "{shear}");
+}
+
+#[test]
+fn a_cylinder_stores_the_bending_energy_of_the_sheet() {
+    let (mesh, rest) = sheet(16);
+    let fabric = Fabric {
+        stretch: [0.0; 2],
+        shear: 0.0,
+        bend: [2.0e-5, 1.0e-5, 1.0e-5],
+        ..Fabric::default()
+    };
+    let rest_shape = RestShape::from_material(
+        &mesh,
+        &mesh.bodies()[0],
+        rest.clone(),
+        &rest
+            .iter()
+            .map(|x| DVec2::new(x.x, x.z))
+            .collect::<Vec<_>>(),
+    );
+    let model = ClothModel {
+        rest: rest_shape,
+        ..cloth(&mesh, &rest, fabric)
+    };
+    let dynamics = Dynamics::new(&mesh, &[model], &weightless());
+    let curvature = 1.0;
+    let x: Vec<DVec3> = rest
+        .iter()
+        .map(|p| {
+            let turn = curvature * p.x;
+            DVec3::new(libm::sin(turn), 1.0 - libm::cos(turn), p.z) / curvature
+        })
+        .collect();
+    // 15 of 16 columns have a hinge on both sides
+    let expected = 0.5 * 2.0e-5 * curvature * curvature * 15.0 / 16.0;
+    let stored = dynamics.elements.energy(&x);
+    assert!(
+        (stored - expected).abs() < 1e-3 * expected,
+        "{stored} and {expected}"
+    );
+}
