@@ -14,6 +14,7 @@ pub mod topology;
 pub use aabb::Aabb;
 pub use detect::{Asked, Detector, Margin};
 pub use impact::{ContactPoint, Impact, Pair};
+pub use intersect::{Crossings, crossing_faces, crossings};
 pub use mesh::{Body, BodyKind, Mesh};
 pub use proximity::{Closest, Proximity};
 pub use sweep::Sweep;
