@@ -3,6 +3,7 @@
 mod build;
 mod file;
 pub mod shapes;
+pub mod tangles;
 
 use serde::{Deserialize, Serialize};
 

@@ -15,4 +15,6 @@ mod flat_sheet;
 mod judge;
 mod laws;
 mod loaders;
+mod path_judge;
+mod paths;
 mod scenes;
