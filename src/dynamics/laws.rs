@@ -50,6 +50,7 @@ pub(super) fn cloth(mesh: &Mesh, rest: &[DVec3], fabric: Fabric) -> ClothModel {
         body: 0,
         fabric,
         rest: RestShape::from_positions(mesh, &mesh.bodies()[0], rest.to_vec()),
+        stretch: Stretch::Springs,
         pinned: Vec::new(),
     }
 }
@@ -291,6 +292,7 @@ fn the_motion_does_not_depend_on_the_units() {
     let fabric = Fabric {
         density: base.density * kilogram / (metre * metre),
         stretch: base.stretch.map(|k| k * per_width),
+        coupling: base.coupling * per_width,
         shear: base.shear * per_width,
         bend: base.bend.map(|b| b * per_width * metre * metre),
         stretch_damping: base.stretch_damping * second,
