@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use super::air::Air;
 use super::damping::Dampers;
 use super::elements::Elements;
+use super::multilevel::Hierarchy;
 use super::solve::dot;
 
 /// Semi-implicit Newmark.
@@ -29,7 +30,8 @@ pub struct Newmark {
     /// Loop length as a multiple of the provably stable one. At most 1 is stable for certain; damping makes more
     /// usable (a loop shorter than twice [`super::Fabric::stretch_damping`] is damped at every frequency).
     pub cfl: f64,
-    /// The damping solve stops when its residual has fallen by this factor.
+    /// The damping solve stops when its residual has fallen by this factor. Momentum does not suffer from an early stop,
+    /// only the strength of the damping.
     pub tolerance: f64,
     /// The damping solve stops after this many iterations.
     pub max_iterations: u32,
@@ -39,7 +41,7 @@ impl Default for Newmark {
     fn default() -> Self {
         Self {
             cfl: 1.0,
-            tolerance: 1e-4,
+            tolerance: 1e-2,
             max_iterations: 100,
         }
     }
@@ -48,6 +50,7 @@ impl Default for Newmark {
 /// What the integrators act on: masses and forces of all nodes.
 pub(super) struct System<'a> {
     pub(super) elements: &'a Elements,
+    pub(super) hierarchy: &'a Hierarchy,
     /// kg.
     pub(super) mass: &'a [f64],
     /// 1/kg; 0 for nodes that follow a script.

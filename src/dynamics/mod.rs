@@ -13,7 +13,7 @@
 //! | `bend` | hinges between triangles |
 //! | `damping`, `air` | the damping matrix; drag and wind |
 //! | `integrator`, `implicit` | semi-implicit Newmark; implicit Euler |
-//! | `solve` | sparse block matrices, conjugate gradients |
+//! | `solve`, `multilevel` | sparse block matrices, conjugate gradients; their preconditioner |
 
 mod air;
 mod bend;
@@ -24,6 +24,7 @@ mod integrator;
 #[cfg(test)]
 mod laws;
 mod material;
+mod multilevel;
 mod solve;
 #[cfg(test)]
 mod speed;
@@ -41,6 +42,7 @@ pub use implicit::ImplicitEuler;
 pub use integrator::Newmark;
 use integrator::{Start, System};
 pub use material::Fabric;
+use multilevel::Hierarchy;
 
 /// How the cloth moves; the same for all cloths of a scene.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -110,6 +112,7 @@ pub struct ClothModel {
 #[derive(Clone, Debug)]
 pub struct Dynamics {
     elements: Elements,
+    hierarchy: Hierarchy,
     /// Mesh vertex of each node; the masses below are those of nodes.
     nodes: Vec<u32>,
     node_mass: Vec<f64>,
@@ -195,9 +198,17 @@ impl Dynamics {
                 inverse_mass[v as usize] = 1.0 / m;
             }
         }
-        let node_inverse_mass = nodes.iter().map(|&v| inverse_mass[v as usize]).collect();
+        let node_inverse_mass: Vec<f64> = nodes.iter().map(|&v| inverse_mass[v as usize]).collect();
+        let hierarchy = match settings.integrator {
+            Integrator::Newmark(_) => Hierarchy::default(),
+            Integrator::ImplicitEuler(_) => {
+                let free: Vec<bool> = node_inverse_mass.iter().map(|&w| w > 0.0).collect();
+                Hierarchy::new(&elements.pattern, &free)
+            }
+        };
         Self {
             elements,
+            hierarchy,
             nodes,
             node_mass,
             node_inverse_mass,
@@ -289,6 +300,7 @@ impl Dynamics {
     fn system(&self) -> System<'_> {
         System {
             elements: &self.elements,
+            hierarchy: &self.hierarchy,
             mass: &self.node_mass,
             inverse_mass: &self.node_inverse_mass,
             gravity: DVec3::from_array(self.settings.gravity),

@@ -5,6 +5,8 @@
 
 use glam::{DMat3, DVec3};
 
+use super::multilevel::{Hierarchy, Preconditioner};
+
 /// Which off-diagonal blocks of a symmetric matrix may be non-zero.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pattern {
@@ -42,6 +44,21 @@ impl Pattern {
         self.rows[i] as usize..self.rows[i + 1] as usize
     }
 
+    /// The nodes that each node shares an element with, ascending.
+    pub(super) fn neighbours(&self) -> Vec<Vec<u32>> {
+        let mut out = vec![Vec::new(); self.rows.len() - 1];
+        for i in 0..out.len() {
+            for &j in &self.columns[self.row(i)] {
+                out[j as usize].push(i as u32);
+            }
+        }
+        // what was pushed so far is smaller than the own number, the row holds what is larger
+        for (i, list) in out.iter_mut().enumerate() {
+            list.extend(&self.columns[self.row(i)]);
+        }
+        out
+    }
+
     /// Where the block of the nodes `i` and `j` lies.
     ///
     /// # Panics
@@ -60,7 +77,7 @@ impl Pattern {
 /// A symmetric matrix of 3×3 blocks.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BlockMatrix {
-    diagonal: Vec<DMat3>,
+    pub(super) diagonal: Vec<DMat3>,
     upper: Vec<DMat3>,
 }
 
@@ -85,6 +102,22 @@ impl BlockMatrix {
         } else {
             block
         };
+    }
+
+    /// The blocks above the diagonal with their row and column.
+    pub(super) fn upper<'a>(
+        &'a self,
+        pattern: &'a Pattern,
+    ) -> impl Iterator<Item = (usize, usize, &'a DMat3)> {
+        (0..self.diagonal.len()).flat_map(move |i| {
+            let range = pattern.row(i);
+            let columns = &pattern.columns[range.clone()];
+            let blocks = self.upper[range].iter();
+            columns
+                .iter()
+                .zip(blocks)
+                .map(move |(&j, block)| (i, j as usize, block))
+        })
     }
 
     /// `out = A p`.
@@ -113,86 +146,76 @@ fn transposed_product(b: &DMat3, p: DVec3) -> DVec3 {
     DVec3::new(b.x_axis.dot(p), b.y_axis.dot(p), b.z_axis.dot(p))
 }
 
-/// What a solve took.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Solve {
-    pub(super) iterations: u32,
-    /// |b − A x| / |b − A x₀| at the end.
-    pub(super) residual: f64,
-}
-
 /// Working memory of [`ConjugateGradients::run`].
 #[derive(Clone, Debug, Default)]
 pub(super) struct ConjugateGradients {
-    preconditioner: Vec<DMat3>,
+    preconditioner: Preconditioner,
     direction: Vec<DVec3>,
     product: Vec<DVec3>,
 }
 
+/// When a solve ends.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stop {
+    /// Norm of the residual.
+    pub(super) residual: f64,
+    pub(super) max_iterations: u32,
+}
+
 impl ConjugateGradients {
-    /// Improves `x` until the residual `r` = b − A x has fallen to `goal` (a norm) or the iterations are spent.
-    ///
-    /// Fixed nodes keep their x: the residual and all directions are zero there.
-    pub(super) fn run(
+    /// Sets the preconditioner up for a matrix.
+    pub(super) fn prepare(
         &mut self,
         matrix: &BlockMatrix,
         pattern: &Pattern,
+        hierarchy: &Hierarchy,
+    ) {
+        self.preconditioner.update(matrix, pattern, hierarchy);
+    }
+
+    /// Improves `x` until the residual `r` = b − A x is small or the iterations are spent; returns how many there were.
+    ///
+    /// Where the preconditioner has no patch (fixed nodes) x stays, and r must be 0 there.
+    pub(super) fn run(
+        &mut self,
+        system: (&BlockMatrix, &Pattern, &Hierarchy),
         fixed: &[bool],
         x: &mut [DVec3],
         r: &mut [DVec3],
-        goal: f64,
-        max_iterations: u32,
-    ) -> Solve {
-        let n = x.len();
-        let start = norm(r);
-        self.preconditioner.clear();
-        self.preconditioner.extend(
-            matrix
-                .diagonal
-                .iter()
-                .zip(fixed)
-                .map(|(d, &fixed)| if fixed { DMat3::ZERO } else { d.inverse() }),
-        );
-        let w = &self.preconditioner;
-        let p = &mut self.direction;
+        stop: Stop,
+    ) -> u32 {
+        let (matrix, pattern, hierarchy) = system;
+        let Self {
+            preconditioner,
+            direction: p,
+            product: q,
+        } = self;
         p.clear();
-        p.extend(r.iter().zip(w).map(|(r, w)| *w * *r));
-        self.product.resize(n, DVec3::ZERO);
-        let q = &mut self.product;
+        p.resize(x.len(), DVec3::ZERO);
+        q.clear();
+        q.resize(x.len(), DVec3::ZERO);
+        preconditioner.apply(hierarchy, r, p);
         let mut descent = dot(p, r);
         let mut iterations = 0;
-        let mut now = start;
-        while now > goal && iterations < max_iterations {
+        while norm(r) > stop.residual && iterations < stop.max_iterations {
             matrix.multiply(pattern, p, q);
             let step = descent / dot(p, q);
-            let mut square = 0.0;
-            let mut next = 0.0;
-            for i in 0..n {
-                if fixed[i] {
-                    continue;
+            for i in 0..x.len() {
+                if !fixed[i] {
+                    x[i] += step * p[i];
+                    r[i] -= step * q[i];
                 }
-                x[i] += step * p[i];
-                r[i] -= step * q[i];
-                square += r[i].length_squared();
-                q[i] = w[i] * r[i];
-                next += q[i].dot(r[i]);
             }
-            now = square.sqrt();
+            preconditioner.apply(hierarchy, r, q);
+            let next = dot(q, r);
             let keep = next / descent;
             descent = next;
-            for i in 0..n {
-                p[i] = if fixed[i] {
-                    DVec3::ZERO
-                } else {
-                    q[i] + keep * p[i]
-                };
+            for (p, q) in p.iter_mut().zip(q.iter()) {
+                *p = *q + keep * *p;
             }
             iterations += 1;
         }
-        Solve {
-            iterations,
-            residual: if start > 0.0 { now / start } else { 0.0 },
-        }
+        iterations
     }
 }
 
