@@ -18,6 +18,8 @@
 mod air;
 mod bend;
 mod damping;
+#[cfg(test)]
+mod derivatives;
 mod elements;
 mod implicit;
 mod integrator;

@@ -45,9 +45,8 @@ impl Hierarchy {
         let mut radius = 1;
         loop {
             let level = Level::new(&neighbours, free, radius);
-            let stuck = levels
-                .last()
-                .is_some_and(|finer| 2 * level.count > finer.count);
+            // as many patches as separate pieces: larger radii change nothing
+            let stuck = (levels.last()).is_some_and(|finer| finer.count <= level.count);
             let done = level.count <= COARSEST || stuck;
             levels.push(level);
             if done {
@@ -380,4 +379,97 @@ fn inner(a: &[f64], b: &[f64]) -> f64 {
     }
     let tail: f64 = rest_a.iter().zip(rest_b).map(|(a, b)| a * b).sum();
     (sums[0] + sums[1]) + (sums[2] + sums[3]) + tail
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::laws::noise;
+    use super::super::solve::{ConjugateGradients, Stop, norm};
+    use super::*;
+
+    /// A chain of `n` nodes with stiff links: the worst case for Jacobi.
+    fn chain(n: u32) -> (Pattern, BlockMatrix) {
+        let pattern = Pattern::new(n as usize, (1..n).map(|i| [i - 1, i]));
+        let mut matrix = BlockMatrix::default();
+        matrix.reset(&pattern);
+        let link = DMat3::from_cols_array(&[900.0, 10.0, 0.0, 10.0, 500.0, 5.0, 0.0, 5.0, 300.0]);
+        for i in 0..n {
+            matrix.add_diagonal(i, DMat3::IDENTITY * 0.01);
+        }
+        for i in 1..n {
+            matrix.add_diagonal(i - 1, link);
+            matrix.add_diagonal(i, link);
+            matrix.add(pattern.slot(i, i - 1), -link);
+        }
+        (pattern, matrix)
+    }
+
+    #[test]
+    fn patches_cover_the_free_nodes_and_nothing_else() {
+        let (pattern, _) = chain(5000);
+        let free: Vec<bool> = (0..5000).map(|i| i % 1000 != 17).collect();
+        let hierarchy = Hierarchy::new(&pattern, &free);
+        assert!(hierarchy.levels.len() > 2);
+        assert!(hierarchy.levels.last().unwrap().count <= COARSEST);
+        for level in &hierarchy.levels {
+            let mut used = vec![false; level.count];
+            for (&p, &free) in level.patch_of.iter().zip(&free) {
+                assert_eq!(p == NONE, !free);
+                if free {
+                    used[p as usize] = true;
+                }
+            }
+            assert!(used.into_iter().all(|used| used));
+        }
+    }
+
+    #[test]
+    fn the_solve_finds_the_solution_in_few_iterations_and_leaves_fixed_nodes_alone() {
+        let n = 2000;
+        let (pattern, matrix) = chain(n);
+        let mut next = noise(1);
+        let solution: Vec<DVec3> = (0..n).map(|_| DVec3::new(next(), next(), next())).collect();
+        let fixed: Vec<bool> = (0..n).map(|i| i == 700).collect();
+        let free: Vec<bool> = fixed.iter().map(|f| !f).collect();
+        let hierarchy = Hierarchy::new(&pattern, &free);
+        let mut x = vec![DVec3::ZERO; n as usize];
+        x[700] = solution[700];
+        let difference: Vec<DVec3> = solution.iter().zip(&x).map(|(s, x)| *s - *x).collect();
+        let mut r = vec![DVec3::ZERO; n as usize];
+        matrix.multiply(&pattern, &difference, &mut r);
+        r[700] = DVec3::ZERO;
+        let stop = Stop {
+            residual: 1e-13 * norm(&r),
+            max_iterations: 1000,
+        };
+        let mut gradients = ConjugateGradients::default();
+        gradients.prepare(&matrix, &pattern, &hierarchy);
+        let system = (&matrix, &pattern, &hierarchy);
+        let iterations = gradients.run(system, &fixed, &mut x, &mut r, stop);
+        assert!(iterations < 120, "{iterations}");
+        for (x, s) in x.iter().zip(&solution) {
+            assert!((*x - *s).length() < 1e-8, "{x} and {s}");
+        }
+    }
+
+    #[test]
+    fn the_envelope_solves_its_own_matrix() {
+        let n = 40;
+        let (pattern, matrix) = chain(n);
+        let level = Level {
+            patch_of: (0..n).collect(),
+            count: n as usize,
+        };
+        let mut envelope = Envelope::default();
+        envelope.assemble(&matrix, &pattern, &level);
+        envelope.factorise();
+        let mut next = noise(2);
+        let solution: Vec<DVec3> = (0..n).map(|_| DVec3::new(next(), next(), next())).collect();
+        let mut b = vec![DVec3::ZERO; n as usize];
+        matrix.multiply(&pattern, &solution, &mut b);
+        envelope.solve(&mut b);
+        for (a, b) in b.iter().zip(&solution) {
+            assert!((*a - *b).length() < 1e-9);
+        }
+    }
 }
