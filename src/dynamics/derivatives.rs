@@ -170,12 +170,9 @@ fn the_assembled_stiffness_is_the_slope_of_the_forces() {
             bend: [1e-2; 3],
             ..Fabric::default()
         };
-        let model = cloth(&mesh, &crumpled, fabric);
-        let settings = Settings {
-            stretch,
-            ..Settings::default()
-        };
-        let dynamics = Dynamics::new(&mesh, &[model], &settings);
+        let mut model = cloth(&mesh, &crumpled, fabric);
+        model.stretch = stretch;
+        let dynamics = Dynamics::new(&mesh, &[model], &Settings::default());
         let x: Vec<DVec3> = crumpled.iter().map(|&x| 1.04 * x).collect();
         let mut next = noise(9);
         let d: Vec<DVec3> = x
@@ -208,12 +205,9 @@ fn the_assembled_stiffness_is_the_slope_of_the_forces() {
 fn the_assembled_damping_is_the_sum_of_the_dampers() {
     let (mesh, rest) = sheet(4);
     for stretch in [Stretch::Springs, Stretch::Membrane] {
-        let model = cloth(&mesh, &rest, Fabric::default());
-        let settings = Settings {
-            stretch,
-            ..Settings::default()
-        };
-        let dynamics = Dynamics::new(&mesh, &[model], &settings);
+        let mut model = cloth(&mesh, &rest, Fabric::default());
+        model.stretch = stretch;
+        let dynamics = Dynamics::new(&mesh, &[model], &Settings::default());
         let x = shaken(&rest, 0.05, 10);
         let v = shaken(&vec![DVec3::ZERO; x.len()], 1.0, 11);
         let mut dampers = Dampers::default();

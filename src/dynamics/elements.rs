@@ -86,13 +86,7 @@ pub(super) struct Elements {
 
 impl Elements {
     /// Adds the elements of one cloth; its nodes follow those already in `mass`, which grows by its lumped masses.
-    pub(super) fn add_cloth(
-        &mut self,
-        mesh: &Mesh,
-        cloth: &ClothModel,
-        stretch: Stretch,
-        mass: &mut Vec<f64>,
-    ) {
+    pub(super) fn add_cloth(&mut self, mesh: &Mesh, cloth: &ClothModel, mass: &mut Vec<f64>) {
         let body = &mesh.bodies()[cloth.body];
         let rest = Rest {
             mesh,
@@ -107,7 +101,7 @@ impl Elements {
             let Some(triangle) = Triangle::new(nodes, rest.corners(face), fabric) else {
                 continue; // no area: no mass, no force
             };
-            if stretch == Stretch::Membrane {
+            if cloth.stretch == Stretch::Membrane {
                 self.membranes.push(self.faces.len() as u32);
             }
             self.faces.push(triangle);
@@ -121,7 +115,7 @@ impl Elements {
             if !body.faces.contains(&faces[0]) {
                 continue;
             }
-            if stretch == Stretch::Springs {
+            if cloth.stretch == Stretch::Springs {
                 self.springs.extend(rest.spring(edge, fabric));
             }
             if let Some(hinge) = rest.hinge(edge) {

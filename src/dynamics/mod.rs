@@ -54,8 +54,6 @@ use multilevel::Hierarchy;
 pub struct Settings {
     /// Acceleration of free fall, m/s²; Y is up.
     pub gravity: [f64; 3],
-    /// How cloth resists stretching and shearing.
-    pub stretch: Stretch,
     /// Time integration.
     pub integrator: Integrator,
     /// The air around the cloth; none by default.
@@ -66,7 +64,6 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             gravity: [0.0, -9.81, 0.0],
-            stretch: Stretch::default(),
             integrator: Integrator::default(),
             air: Air::default(),
         }
@@ -107,6 +104,8 @@ pub struct ClothModel {
     pub body: usize,
     /// What it is made of.
     pub fabric: Fabric,
+    /// How it resists stretching.
+    pub stretch: Stretch,
     /// Its shape without forces.
     pub rest: RestShape,
     /// Vertices that follow a script, numbered within the body.
@@ -188,7 +187,7 @@ impl Dynamics {
                 body.faces.len(),
                 "rest triangles of '{name}'"
             );
-            elements.add_cloth(mesh, cloth, settings.stretch, &mut node_mass);
+            elements.add_cloth(mesh, cloth, &mut node_mass);
             nodes.extend(body.vertices.clone());
             for &v in &cloth.pinned {
                 pinned[(body.vertices.start + v) as usize] = true;

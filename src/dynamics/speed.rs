@@ -20,10 +20,10 @@ fn processor_ms() -> f64 {
 fn run(cells: u32, stretch: Stretch, integrator: Integrator, frames: u32) {
     let (mesh, rest) = sheet(cells);
     let mut model = cloth(&mesh, &rest, Fabric::default());
+    model.stretch = stretch;
     model.pinned = vec![0, cells];
     println!("{cells} cells, {stretch:?}, {integrator:?}");
     let settings = Settings {
-        stretch,
         integrator,
         ..Settings::default()
     };
