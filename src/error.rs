@@ -96,25 +96,71 @@ pub enum MeshError {
     },
 }
 
+/// Why a state cannot be certified as a start.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// The positions are unusable.
+    #[error(transparent)]
+    Mesh(#[from] MeshError),
+
+    /// Faces cross already.
+    #[error(
+        "the start is tangled: {count} crossing face pairs, first faces {} ('{}') and {} ('{}'); \
+         move the objects apart or repair the mesh, `percale check` lists all pairs",
+        faces[0], bodies[0], faces[1], bodies[1]
+    )]
+    Crossing {
+        /// Crossing face pairs.
+        count: usize,
+        /// The first of them.
+        faces: [u32; 2],
+        /// The bodies they belong to.
+        bodies: [String; 2],
+    },
+
+    /// Velocities and positions do not belong together.
+    #[error("{velocities} velocities for {vertex_count} vertices; there must be one for each")]
+    VelocityCount {
+        /// How many velocities there are.
+        velocities: usize,
+        /// How many vertices there are.
+        vertex_count: usize,
+    },
+
+    /// A velocity is NaN or infinite.
+    #[error("vertex {vertex} has velocity {velocity}, which is not finite")]
+    Velocity {
+        /// The vertex, from 0.
+        vertex: usize,
+        /// Its velocity.
+        velocity: DVec3,
+    },
+}
+
 /// Why a step could not be taken. The state before the step is untouched.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StepError {
     /// Every stage has run and the motion still collides.
     #[error(
-        "{count} impacts left after {rounds} rounds, first between {first}; try a smaller interval or append a `hold` stage"
+        "{count} impacts left, first between {first} (vertices {vertices:?}); \
+         try a smaller `time.min_interval`, or append a `hold` stage to `failsafe`"
     )]
     Unresolved {
         /// Impacts left.
         count: usize,
-        /// Rounds of all stages.
-        rounds: usize,
         /// The earliest of them.
         first: Pair,
+        /// Its four vertices.
+        vertices: [u32; 4],
     },
 
-    /// The end state crosses itself although no impact was found on the way: a bug, stopped by the auditor.
-    #[error("{count} crossing face pairs after a motion without impacts, first faces {} and {}; please report this scene", first[0], first[1])]
+    /// The end state crosses itself although no impact was found on the way: a bug, caught by the static test.
+    #[error(
+        "{count} crossing face pairs after a motion without impacts, first faces {} and {}; please report this scene",
+        first[0], first[1]
+    )]
     Crossing {
         /// Crossing face pairs.
         count: usize,

@@ -2,9 +2,54 @@
 //!
 //! ```text
 //! Verified ──propose──▶ Candidate ──repel──▶ Candidate ──respond──▶ Candidate ──accept──▶ Verified
-//! (start)   dynamics      x(1)      response              stages                 verify
+//! (start)   dynamics      x(1)      response              stages                 verify    (or StepError,
+//!                                                                                           start untouched)
 //! ```
+//!
+//! A [`verify::Verified`] state is proved free of intersections, and so is the straight motion that led to it;
+//! only [`verify`] can make one. Everything else proposes: [`dynamics`] (or any integrator of yours) proposes
+//! end positions, [`response`] changes them until nothing meets, and [`verify::accept`] judges the very bits
+//! that will be stored. Scripted objects and pinned vertices are ordinary vertices of infinite mass.
+//!
+//! | module | knows |
+//! |---|---|
+//! | [`geometry`] | shapes and their straight motion: meshes, boxes, trees, the continuous and the static test |
+//! | [`state`] | the candidate: start, end positions, masses |
+//! | [`response`] | repulsions and stages: how impacts change a candidate |
+//! | [`dynamics`] | forces, fabrics, integrators |
+//! | [`untangle`] | every intersection of a tangled state, by type |
+//! | [`verify`] | certificates, and an auditor that shares no code with detection |
+//! | [`step`] | the time loop: intervals, retries, reports |
+//! | [`scene`], [`io`], [`render`] | scenes in, results and pictures out |
+//!
+//! The short way, a scene:
+//!
+//! ```
+//! use percale::scene::Scene;
+//!
+//! let small = [("cloth.0.shape.cells".to_string(), "[8, 8]".to_string())];
+//! let scene = Scene::load("drop", &small)?;
+//! let mut simulation = scene.build()?; // Err: the start intersects, and where
+//! let report = simulation.step().expect("one frame of free fall");
+//! assert_eq!(report.intersections, 0);
+//! # Ok::<(), percale::scene::SceneError>(())
+//! ```
+//!
+//! SI units, Y up, `f64`, three dimensions. The same bits for any number of threads.
 
 pub mod dynamics;
 pub mod error;
 pub mod geometry;
+pub mod grid;
+pub mod io;
+pub mod render;
+pub mod response;
+pub mod scene;
+pub mod script;
+pub mod state;
+pub mod step;
+pub mod untangle;
+pub mod verify;
+
+#[cfg(test)]
+mod oracle;

@@ -1,2 +1,55 @@
-//! The command line of Percale.
-fn main() {}
+//! The command line of Percale: cloth that does not go through itself or anything else, with proof.
+//!
+//! Results on stdout, everything else on stderr. Exit codes: 0 done; 1 the answer is "no"; 2 could not start;
+//! 130 stopped by Ctrl-C after a whole frame.
+
+#![allow(clippy::print_stdout, reason = "results go to stdout")]
+
+mod check;
+mod failure;
+mod inputs;
+mod render;
+mod run;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use failure::Failure;
+
+/// Cloth collision engine and simulator: prevents every intersection, with proof
+#[derive(Debug, Parser)]
+#[command(version, propagate_version = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+    /// Threads to use; the result does not depend on it [default: one per core]
+    #[arg(long, global = true)]
+    threads: Option<usize>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Run(run::Run),
+    Check(check::Check),
+    Render(render::Render),
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    if let Some(threads) = cli.threads {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build_global();
+        pool.expect("the pool is made once, before anything uses it");
+    }
+    let result = match cli.command {
+        Command::Run(run) => run.run(),
+        Command::Check(check) => check.run(),
+        Command::Render(render) => render.run(),
+    };
+    result.unwrap_or_else(|failure: Failure| {
+        eprintln!("error: {failure}");
+        failure.code()
+    })
+}

@@ -58,12 +58,46 @@ pub struct Impact {
 }
 
 impl Impact {
-    /// `Σ wᵢ xᵢ`: the second feature's point to the first feature's, for any vertex quantity.
+    /// Whether this is an impact of a vertex with a face.
+    pub fn is_vertex_face(&self) -> bool {
+        matches!(self.pair, Pair::VertexFace { .. })
+    }
+
+    /// The part that a response needs.
+    pub fn point(&self) -> ContactPoint {
+        ContactPoint {
+            vertices: self.vertices,
+            weights: self.weights,
+            normal: self.normal,
+        }
+    }
+}
+
+/// A point of contact between two features: four vertices with signed weights, and a direction.
+///
+/// The common part of an impact and a proximity; weights and normal as in [`Impact`].
+#[derive(Clone, Copy, Debug)]
+pub struct ContactPoint {
+    /// The four vertices.
+    pub vertices: [u32; 4],
+    /// Signed weights.
+    pub weights: [f64; 4],
+    /// Unit vector from the second feature to the first.
+    pub normal: DVec3,
+}
+
+impl ContactPoint {
+    /// `Σ wᵢ xᵢ`: from the second feature's point to the first's, for any vertex quantity.
     pub fn relative(&self, x: &[DVec3]) -> DVec3 {
         self.vertices
             .iter()
             .zip(self.weights)
             .map(|(&v, w)| w * x[v as usize])
             .sum()
+    }
+
+    /// Distance of the two points along the normal, in metres.
+    pub fn gap(&self, x: &[DVec3]) -> f64 {
+        self.relative(x).dot(self.normal)
     }
 }

@@ -1,12 +1,20 @@
 //! Shapes and their straight-line motion; nothing here knows masses or forces.
 
 pub mod aabb;
+mod bvh;
 pub mod ccd;
+pub mod detect;
 pub mod impact;
+pub mod intersect;
 pub mod mesh;
+pub mod proximity;
 pub mod sweep;
+pub mod topology;
 
 pub use aabb::Aabb;
-pub use impact::{Impact, Pair};
+pub use detect::{Asked, Detector, Margin};
+pub use impact::{ContactPoint, Impact, Pair};
+pub use intersect::{Crossings, crossing_faces, crossings};
 pub use mesh::{Body, BodyKind, Mesh};
+pub use proximity::{Closest, Proximity};
 pub use sweep::Sweep;

@@ -1,8 +1,19 @@
 //! The continuous test: do two features in straight-line motion meet?
 
+mod closest;
+mod contact;
+mod cubic;
+mod exact;
+mod filter;
+mod gap;
+mod isolate;
+
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 
+use self::contact::Weights;
+use self::gap::Gap;
+use self::isolate::Search;
 use super::Sweep;
 
 /// How the continuous test decides (design §3).
@@ -52,14 +63,135 @@ pub struct Question {
     pub separation: f64,
 }
 
+/// How much work an answer took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Effort {
+    /// Parts of the motion put to the filters; 0 if nothing moves, 1 if the filters decided at once.
+    pub parts: u32,
+    /// Times the exact arithmetic was used.
+    pub exact: u32,
+}
+
 /// Whether a vertex meets a face.
 pub fn vertex_face(sweep: &Sweep, question: Question) -> Answer {
-    let _ = (sweep, question);
-    Answer::Never
+    vertex_face_effort(sweep, question).0
 }
 
 /// Whether two edges meet.
 pub fn edge_edge(sweep: &Sweep, question: Question) -> Answer {
-    let _ = (sweep, question);
-    Answer::Never
+    edge_edge_effort(sweep, question).0
+}
+
+/// Like [`vertex_face`], with the work it took.
+pub fn vertex_face_effort(sweep: &Sweep, question: Question) -> (Answer, Effort) {
+    if sweep.is_still() {
+        return (Answer::Never, Effort::default());
+    }
+    let gap = Gap::vertex_face(sweep);
+    decide(&gap, question, |from, to| {
+        exact::vertex_face_meet(sweep, from, to)
+    })
+}
+
+/// Like [`edge_edge`], with the work it took.
+pub fn edge_edge_effort(sweep: &Sweep, question: Question) -> (Answer, Effort) {
+    if sweep.is_still() {
+        return (Answer::Never, Effort::default());
+    }
+    let gap = Gap::edge_edge(sweep);
+    decide(&gap, question, |from, to| {
+        exact::edge_edge_meet(sweep, from, to)
+    })
+}
+
+/// The largest number of parts that the exact test is asked about before it is asked about all the rest at once.
+const MAX_EXACT_PARTS: u32 = 8;
+
+/// Both kinds of pairs; `meet` decides exactly whether they meet in a part of the motion.
+fn decide<const N: usize>(
+    gap: &Gap<N>,
+    question: Question,
+    meet: impl Fn(f64, f64) -> bool,
+) -> (Answer, Effort)
+where
+    [DVec3; N]: Weights,
+{
+    let touching = question.separation == 0.0;
+    if question.mode == Mode::Cubic && touching {
+        return decide_by_cubic(gap);
+    }
+    let exact = question.mode == Mode::Exact && touching && gap.scale.is_finite();
+    let mut search = Search::new(gap, question.separation);
+    let mut asked = 0;
+    let mut answer = Answer::Never;
+    while let Some(part) = search.next_part() {
+        if part.certain {
+            answer = Answer::Hit(contact::contact_at(gap, part.from));
+            break;
+        }
+        if !exact {
+            answer = Answer::Uncertain(contact::contact_at(gap, part.from));
+            break;
+        }
+        asked += 1;
+        if asked == MAX_EXACT_PARTS {
+            search.budget = 0;
+        }
+        if meet(part.from, part.to) {
+            let time = first_meeting(part.from, part.to, |from, to| {
+                asked += 1;
+                meet(from, to)
+            });
+            answer = Answer::Hit(contact::contact_at(gap, time));
+            break;
+        }
+    }
+    let effort = Effort {
+        parts: search.looked_at,
+        exact: asked,
+    };
+    (answer, effort)
+}
+
+/// The papers' test, certified: `Never` only if the search excludes a meeting, and the search's time if that is earlier.
+fn decide_by_cubic<const N: usize>(gap: &Gap<N>) -> (Answer, Effort)
+where
+    [DVec3; N]: Weights,
+{
+    let mut search = Search::new(gap, 0.0);
+    let part = search.next_part();
+    let answer = match (cubic::first_time(gap), part) {
+        (None, None) => Answer::Never,
+        (None, Some(part)) => Answer::Uncertain(contact::contact_at(gap, part.from)),
+        (Some(time), None) => Answer::Uncertain(contact::contact_at(gap, time)),
+        (Some(time), Some(part)) => {
+            let contact = Contact {
+                time: time.min(part.from),
+                ..contact::contact_at(gap, time)
+            };
+            if part.certain {
+                Answer::Hit(contact)
+            } else {
+                Answer::Uncertain(contact)
+            }
+        }
+    };
+    let effort = Effort {
+        parts: search.looked_at,
+        exact: 0,
+    };
+    (answer, effort)
+}
+
+/// A time not later than the first meeting, which lies in [`from`, `to`]; nearer than 1/1000 of the motion.
+fn first_meeting(mut from: f64, mut to: f64, mut meet: impl FnMut(f64, f64) -> bool) -> f64 {
+    while to - from > 1.0 / 1024.0 {
+        let middle = 0.5 * (from + to);
+        if meet(from, middle) {
+            to = middle;
+        } else {
+            from = middle;
+        }
+    }
+    from
 }

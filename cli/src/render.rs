@@ -1,0 +1,268 @@
+//! `percale render`: pictures of a result folder, without a GPU.
+
+mod frames;
+mod movie;
+mod stage;
+
+use std::fs;
+use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use percale::io::recording::Recording;
+use percale::io::write_atomically;
+use percale::render::{Animation, Camera, Image, Palette, contact_sheet};
+
+use crate::failure::Failure;
+use frames::Frames;
+use stage::Stage;
+
+/// Frames on a contact sheet, unless chosen.
+const SHEET_FRAMES: u64 = 12;
+/// Frames from which the palette of a GIF is made.
+const PALETTE_FRAMES: u64 = 8;
+/// Frames per second of a GIF, at most, unless frames are chosen.
+const GIF_FPS: f64 = 30.0;
+
+/// Draw a result folder: PNG frames, a contact sheet, a GIF or an MP4
+#[derive(Debug, clap::Args)]
+pub(crate) struct Render {
+    /// Result folder of `percale run`
+    dir: PathBuf,
+    /// Folder for the PNG frames, or a .png file for a single frame or a sheet [default: DIR/frames, DIR/sheet.png]
+    #[arg(long, short)]
+    out: Option<PathBuf>,
+    /// Frames to draw: 0,60,last or 10..50 (both ends) or 10..50/5 or "every 10" [default: all; 12 for a sheet]
+    #[arg(long, value_name = "FRAMES")]
+    frames: Option<Frames>,
+    /// Pixels of each picture, WIDTHxHEIGHT [default: 960x720; 320x240 on a sheet; 640x480 in a GIF]
+    #[arg(long, value_name = "WxH", value_parser = size)]
+    size: Option<[u32; 2]>,
+    /// Write one picture with all frames, numbered, instead of single frames
+    #[arg(long)]
+    sheet: bool,
+    /// Write an animated GIF instead of single frames
+    #[arg(long, value_name = "FILE")]
+    gif: Option<PathBuf>,
+    /// Write an MP4 instead of single frames; needs ffmpeg
+    #[arg(long, value_name = "FILE")]
+    mp4: Option<PathBuf>,
+    /// Eye, target (metres) and vertical angle of view (degrees), e.g. 2,1.5,3,0,0.3,0,30 [default: all cloth in view]
+    #[arg(long, value_name = "EX,EY,EZ,TX,TY,TZ,FOV", allow_hyphen_values = true)]
+    camera: Option<Camera>,
+    /// Colour the cloth by its largest stretch since frame 0, from 0 to PERCENT
+    #[arg(long, value_name = "PERCENT", num_args = 0..=1, default_missing_value = "10", value_parser = percent)]
+    strain: Option<f64>,
+    /// Draw the edges of the triangles
+    #[arg(long)]
+    wire: bool,
+}
+
+fn size(text: &str) -> Result<[u32; 2], String> {
+    let parsed = text
+        .split_once(['x', 'X'])
+        .and_then(|(w, h)| Some([w.trim().parse().ok()?, h.trim().parse().ok()?]));
+    parsed
+        .filter(|size: &[u32; 2]| size.iter().all(|n| (16..=8192).contains(n)))
+        .ok_or_else(|| "write WIDTHxHEIGHT in pixels, 16 to 8192 each, e.g. 960x720".into())
+}
+
+fn percent(text: &str) -> Result<f64, String> {
+    let value = text.trim_end_matches('%').parse::<f64>().ok();
+    value
+        .filter(|value| value.is_finite() && *value > 0.0)
+        .ok_or_else(|| "write a number above 0, e.g. 10".into())
+}
+
+impl Render {
+    pub(crate) fn run(&self) -> Result<ExitCode, Failure> {
+        let recording = Recording::open(&self.dir)?;
+        let count = recording.frame_count();
+        let chosen = match &self.frames {
+            Some(frames) => Some(frames.of(count)?),
+            None => None,
+        };
+        let all = || (0..count).collect::<Vec<u64>>();
+        if self.sheet {
+            let frames = chosen
+                .clone()
+                .unwrap_or_else(|| spread(&all(), SHEET_FRAMES));
+            self.write_sheet(&recording, &frames)?;
+        }
+        if let Some(file) = &self.gif {
+            let step = (recording.scene().fps / GIF_FPS).ceil().max(1.0) as usize;
+            let frames = chosen
+                .clone()
+                .unwrap_or_else(|| all().into_iter().step_by(step).collect());
+            self.write_gif(&recording, &frames, file)?;
+        }
+        if let Some(file) = &self.mp4 {
+            let frames = chosen.clone().unwrap_or_else(all);
+            self.write_mp4(&recording, &frames, file)?;
+        }
+        if !self.sheet && self.gif.is_none() && self.mp4.is_none() {
+            self.write_frames(&recording, &chosen.unwrap_or_else(all))?;
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// The stage for some frames, with pictures of the wanted size or this one.
+    fn stage<'a>(
+        &self,
+        recording: &'a Recording,
+        frames: &[u64],
+        size: [u32; 2],
+    ) -> Result<Stage<'a>, Failure> {
+        let [width, height] = self.size.unwrap_or(size);
+        let mut stage = Stage::new(recording, frames, [width, height], self.camera)?;
+        stage.settings.wire = self.wire;
+        if let Some(percent) = self.strain {
+            stage.show_strain(percent)?;
+        }
+        Ok(stage)
+    }
+
+    fn write_frames(&self, recording: &Recording, frames: &[u64]) -> Result<(), Failure> {
+        let stage = self.stage(recording, frames, [960, 720])?;
+        let single = self.out.as_ref().filter(|out| is_png(out));
+        if let (Some(file), &[frame]) = (single, frames) {
+            save(&stage.draw(frame)?, file)?;
+            println!("{}", file.display());
+            return Ok(());
+        }
+        if single.is_some() {
+            return Err(Failure::input(format!(
+                "{} frames do not fit into one .png file; choose one with --frames, or use --sheet, --gif or --mp4",
+                frames.len()
+            )));
+        }
+        let folder = self.out.clone().unwrap_or_else(|| self.dir.join("frames"));
+        fs::create_dir_all(&folder).map_err(|e| cannot_write(&folder, &e))?;
+        let bar = progress(frames.len());
+        for &frame in frames {
+            save(&stage.draw(frame)?, &folder.join(format!("{frame:04}.png")))?;
+            bar.inc(1);
+        }
+        bar.finish_and_clear();
+        println!("{} frames in {}", frames.len(), folder.display());
+        Ok(())
+    }
+
+    fn write_sheet(&self, recording: &Recording, frames: &[u64]) -> Result<(), Failure> {
+        let stage = self.stage(recording, frames, [320, 240])?;
+        let bar = progress(frames.len());
+        let mut cells = Vec::with_capacity(frames.len());
+        for &frame in frames {
+            cells.push((frame.to_string(), stage.draw(frame)?));
+            bar.inc(1);
+        }
+        bar.finish_and_clear();
+        // about as wide as high, and not wider than four pictures
+        let columns = frames
+            .len()
+            .min(((frames.len() as f64).sqrt().ceil() as usize).min(4));
+        let sheet = contact_sheet(&cells, columns.max(1));
+        let file = match &self.out {
+            Some(out) if is_png(out) => out.clone(),
+            Some(out) => {
+                fs::create_dir_all(out).map_err(|e| cannot_write(out, &e))?;
+                out.join("sheet.png")
+            }
+            None => self.dir.join("sheet.png"),
+        };
+        save(&sheet, &file)?;
+        println!("{}", file.display());
+        Ok(())
+    }
+
+    fn write_gif(&self, recording: &Recording, frames: &[u64], file: &Path) -> Result<(), Failure> {
+        let stage = self.stage(recording, frames, [640, 480])?;
+        let mut samples = Vec::new();
+        for frame in spread(frames, PALETTE_FRAMES) {
+            samples.push(stage.draw(frame)?);
+        }
+        let palette = Palette::of(&samples);
+        let fps = playing_speed(recording.scene().fps, frames);
+        let size = [stage.settings.width, stage.settings.height];
+        let bar = progress(frames.len());
+        let mut failure = None;
+        let written = write_atomically(file, |out| {
+            let mut animation = Animation::new(out, size, palette, fps)?;
+            for &frame in frames {
+                match stage.draw(frame) {
+                    Ok(image) => animation.push(&image)?,
+                    Err(reason) => {
+                        failure = Some(reason);
+                        return Err(io::ErrorKind::InvalidData.into());
+                    }
+                }
+                bar.inc(1);
+            }
+            animation.finish().map(|_| ())
+        });
+        bar.finish_and_clear();
+        if let Some(reason) = failure {
+            return Err(reason);
+        }
+        written.map_err(|e| cannot_write(file, &e))?;
+        println!("{}", file.display());
+        Ok(())
+    }
+
+    fn write_mp4(&self, recording: &Recording, frames: &[u64], file: &Path) -> Result<(), Failure> {
+        let stage = self.stage(recording, frames, [960, 720])?;
+        let fps = playing_speed(recording.scene().fps, frames);
+        let size = [stage.settings.width, stage.settings.height];
+        let mut movie = movie::Movie::new(file, size, fps)?;
+        let bar = progress(frames.len());
+        for &frame in frames {
+            movie.push(&stage.draw(frame)?)?;
+            bar.inc(1);
+        }
+        bar.finish_and_clear();
+        movie.finish()?;
+        println!("{}", file.display());
+        Ok(())
+    }
+}
+
+fn is_png(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|e| e.eq_ignore_ascii_case("png"))
+}
+
+fn save(image: &Image, file: &Path) -> Result<(), Failure> {
+    write_atomically(file, |out| image.write_png(out)).map_err(|e| cannot_write(file, &e))
+}
+
+fn cannot_write(path: &Path, error: &io::Error) -> Failure {
+    Failure::input(format!("cannot write {}: {error}", path.display()))
+}
+
+/// Up to `count` of the frames, evenly, with the first and the last.
+fn spread(frames: &[u64], count: u64) -> Vec<u64> {
+    let (last, count) = (frames.len() as u64 - 1, count.min(frames.len() as u64));
+    (0..count)
+        .map(|k| frames[(k * last / (count - 1).max(1)) as usize])
+        .collect()
+}
+
+/// Frames per second at which equally spaced frames of a recording play in real time.
+fn playing_speed(fps: f64, frames: &[u64]) -> f64 {
+    match frames {
+        [first, .., last] if last > first => {
+            fps * (frames.len() - 1) as f64 / (last - first) as f64
+        }
+        _ => fps,
+    }
+}
+
+fn progress(frames: usize) -> ProgressBar {
+    if !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let template = "{bar:40} picture {pos}/{len}  {elapsed} gone, {eta} to go";
+    let style = ProgressStyle::with_template(template).expect("the template is well formed");
+    ProgressBar::new(frames as u64).with_style(style)
+}

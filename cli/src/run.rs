@@ -1,0 +1,173 @@
+//! `percale run`: simulates a scene into a result folder.
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use percale::io::result::{ResultFolder, Summary};
+use percale::scene::Scene;
+use percale::verify::audit;
+
+use crate::failure::Failure;
+
+/// Run a scene and write its motion to a result folder
+#[derive(Debug, clap::Args)]
+pub(crate) struct Run {
+    /// Built-in scene or file, e.g. drop or scenes/drop.toml
+    scene: String,
+    /// Where to write the result folder [default: out/NAME]
+    #[arg(long, short)]
+    out: Option<PathBuf>,
+    /// Stop after this many frames instead of the scene's own number
+    #[arg(long)]
+    frames: Option<u64>,
+    /// Change a key of the scene, e.g. --set friction=0.5 --set cloth.0.fabric=silk
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
+    changes: Vec<(String, String)>,
+    /// Continue an interrupted run, to the same bits
+    #[arg(long)]
+    resume: bool,
+    /// Replace an earlier result in the folder
+    #[arg(long, conflicts_with = "resume")]
+    force: bool,
+    /// Print the totals as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+fn key_value(text: &str) -> Result<(String, String), String> {
+    let (key, value) = text
+        .split_once('=')
+        .ok_or("write KEY=VALUE, e.g. friction=0.5")?;
+    Ok((key.trim().into(), value.trim().into()))
+}
+
+impl Run {
+    pub(crate) fn run(&self) -> Result<ExitCode, Failure> {
+        let scene = Scene::load(&self.scene, &self.changes)?;
+        let mut simulation = scene
+            .build()
+            .map_err(|error| format_start(&self.scene, &error))?;
+        let path = self.out.clone().unwrap_or_else(|| self.default_out());
+        let mut folder = if self.resume {
+            let (folder, checkpoint) =
+                ResultFolder::resume(&path, &scene, simulation.state().mesh())?;
+            simulation
+                .restore(checkpoint)
+                .map_err(|error| format_start(&self.scene, &error))?;
+            folder
+        } else {
+            ResultFolder::create(
+                &path,
+                &scene,
+                simulation.state(),
+                &simulation.checkpoint(),
+                self.force,
+            )?
+        };
+
+        let stop = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&stop);
+        ctrlc::set_handler(move || flag.store(true, Ordering::SeqCst))?;
+
+        let frames = self.frames.unwrap_or(scene.frames);
+        let bar = progress_bar(frames);
+        bar.set_position(simulation.frame());
+        while simulation.frame() < frames && !stop.load(Ordering::SeqCst) {
+            let report = simulation.step().map_err(|error| {
+                let done = simulation.frame();
+                Failure::stopped(format!(
+                    "frame {}: {error}; frames 0 to {done} are in {}",
+                    done + 1,
+                    path.display()
+                ))
+            })?;
+            bar.set_message(format!(
+                "{} impacts",
+                report.impacts.vertex_face + report.impacts.edge_edge
+            ));
+            bar.inc(1);
+            let pushed = folder.push(simulation.state(), report, &simulation.checkpoint());
+            pushed.map_err(|error| Failure::stopped(error.to_string()))?;
+        }
+        bar.finish_and_clear();
+
+        let state = simulation.state();
+        let crossings = audit::obstacle_crossings(state.mesh(), state.positions()).len();
+        let summary = folder
+            .finish(crossings)
+            .map_err(|error| Failure::stopped(error.to_string()))?;
+        if self.json {
+            println!("{}", serde_json::to_string(&summary)?);
+        } else {
+            println!("{}", describe(&summary, &path.display().to_string()));
+        }
+        if stop.load(Ordering::SeqCst) && simulation.frame() < frames {
+            eprintln!(
+                "stopped after frame {}; continue with --resume",
+                simulation.frame()
+            );
+            return Ok(ExitCode::from(130));
+        }
+        Ok(if summary.intersections == 0 {
+            ExitCode::SUCCESS
+        } else {
+            ExitCode::from(1)
+        })
+    }
+
+    fn default_out(&self) -> PathBuf {
+        let name = PathBuf::from(&self.scene);
+        PathBuf::from("out").join(name.file_stem().unwrap_or(name.as_os_str()))
+    }
+}
+
+fn format_start(scene: &str, error: &dyn std::error::Error) -> Failure {
+    Failure::input(format!("{scene}: {error}"))
+}
+
+fn progress_bar(frames: u64) -> ProgressBar {
+    let bar = if std::io::stderr().is_terminal() {
+        ProgressBar::new(frames)
+    } else {
+        ProgressBar::hidden()
+    };
+    let template = "{bar:40} frame {pos}/{len}  {elapsed} gone, {eta} to go  {msg}";
+    bar.set_style(ProgressStyle::with_template(template).expect("the template is well formed"));
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
+}
+
+fn describe(summary: &Summary, path: &str) -> String {
+    let Summary {
+        frames,
+        intersections,
+        impacts,
+        rounds,
+        intervals,
+        failsafes,
+        retries,
+        seconds,
+        ..
+    } = summary;
+    let gap = summary
+        .smallest_gap
+        .map_or("above the thickness".into(), |gap| format!("{gap:.3e} m"));
+    let kept = summary
+        .kept_share
+        .map_or("no impacts".into(), |kept| format!("{:.1} %", 100.0 * kept));
+    format!(
+        "{frames} frames in {path}: {intersections} intersections\n\
+         impacts      {} vertex-face, {} edge-edge; {rounds} rounds\n\
+         intervals    {intervals}, {retries} retries, {failsafes} with fail-safe\n\
+         smallest gap {gap}; motion kept by touched vertices: {kept}\n\
+         {seconds:.1} s, hash {}",
+        impacts.vertex_face,
+        impacts.edge_edge,
+        &summary.hash[..16],
+    )
+}

@@ -1,0 +1,197 @@
+//! `percale run` as a user sees it: exit codes, messages, interruption, the same bits.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot unwrap has failed")]
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+/// A drop that takes seconds, not minutes; all contact happens.
+const SMALL: [&str; 4] = [
+    "--set",
+    "cloth.0.shape.cells=[16, 16]",
+    "--set",
+    "obstacle.0.shape.subdivisions=2",
+];
+
+fn percale(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_percale"));
+    command
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stderr(Stdio::piped())
+        .stdout(Stdio::piped());
+    command
+}
+
+fn run_small(out: &Path, more: &[&str]) -> Output {
+    let out = out.to_str().unwrap();
+    let mut arguments = vec!["run", "drop", "--json", "--frames", "40", "-o", out];
+    arguments.extend(SMALL);
+    arguments.extend(more);
+    percale(&arguments).output().unwrap()
+}
+
+fn json(output: &Output) -> Value {
+    let text = String::from_utf8_lossy(&output.stdout);
+    serde_json::from_str(&text)
+        .unwrap_or_else(|e| panic!("{e}: {text} {}", String::from_utf8_lossy(&output.stderr)))
+}
+
+fn refusal(arguments: &[&str]) -> String {
+    let output = percale(arguments).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {output:?}");
+    assert!(output.stdout.is_empty(), "errors do not go to stdout");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+#[test]
+fn a_killed_run_resumes_to_the_same_hash_and_threads_do_not_matter() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = run_small(&folder.path().join("whole"), &["--threads", "1"]);
+    assert!(whole.status.success(), "{whole:?}");
+    let whole = json(&whole);
+    assert_eq!(whole["frames"], 40);
+    assert_eq!(whole["intersections"], 0);
+    assert!(
+        whole["impacts"]["vertex_face"].as_u64().unwrap() > 0,
+        "the cloth reaches the ball"
+    );
+
+    let two = json(&run_small(&folder.path().join("two"), &["--threads", "2"]));
+    assert_eq!(two["hash"], whole["hash"]);
+
+    let killed = folder.path().join("killed");
+    let out = killed.to_str().unwrap();
+    let mut arguments = vec!["run", "drop", "--frames", "40", "-o", out];
+    arguments.extend(SMALL);
+    // moments spread over the run by the number of frames that are there, wherever inside a frame that hits
+    for frames in [1, 9, 17, 30] {
+        let mut more = arguments.clone();
+        if killed.exists() {
+            more.push("--resume");
+        }
+        let mut child = percale(&more).spawn().unwrap();
+        let deadline = Instant::now() + Duration::from_secs(120);
+        let journal = killed.join("frames.jsonl");
+        while std::fs::read_to_string(&journal).map_or(0, |text| text.lines().count()) < frames {
+            assert!(
+                Instant::now() < deadline && child.try_wait().unwrap().is_none(),
+                "the run does not get to frame {frames}"
+            );
+            std::thread::sleep(Duration::from_millis(3));
+        }
+        child.kill().unwrap(); // SIGKILL
+        child.wait().unwrap();
+    }
+    let resumed = run_small(&killed, &["--resume"]);
+    assert!(resumed.status.success(), "{resumed:?}");
+    assert_eq!(json(&resumed)["hash"], whole["hash"]);
+
+    // what a killed write leaves behind the checkpoint is cut off
+    let cache = killed.join("objects/cloth.x64");
+    let mut bytes = std::fs::read(&cache).unwrap();
+    bytes.extend([7; 1000]);
+    std::fs::write(&cache, bytes).unwrap();
+    assert_eq!(
+        json(&run_small(&killed, &["--resume"]))["hash"],
+        whole["hash"]
+    );
+}
+
+#[test]
+fn a_changed_scene_is_not_resumed_and_says_what_changed() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("run");
+    let out = out.to_str().unwrap();
+    let mut arguments = vec!["run", "drop", "--frames", "1", "-o", out];
+    arguments.extend(SMALL);
+    assert!(percale(&arguments).status().unwrap().success());
+    arguments.extend(["--resume", "--set", "friction=0.4"]);
+    let message = refusal(&arguments);
+    assert!(
+        message.contains("friction = 0.3") && message.contains("friction = 0.4"),
+        "{message}"
+    );
+}
+
+#[test]
+fn an_earlier_result_is_not_overwritten_unasked() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("run");
+    let out = out.to_str().unwrap();
+    let mut arguments = vec!["run", "drop", "--frames", "1", "-o", out];
+    arguments.extend(SMALL);
+    assert!(percale(&arguments).status().unwrap().success());
+    let message = refusal(&arguments);
+    assert!(
+        message.contains("--resume") && message.contains("--force"),
+        "{message}"
+    );
+    arguments.push("--force");
+    assert!(percale(&arguments).status().unwrap().success());
+
+    let other = folder.path().join("other");
+    std::fs::create_dir(&other).unwrap();
+    std::fs::write(other.join("thesis.txt"), "years of work").unwrap();
+    arguments[5] = other.to_str().unwrap();
+    assert!(refusal(&arguments).contains("not a result"));
+    assert!(
+        other.join("thesis.txt").exists(),
+        "nothing that is not ours is touched, --force or not"
+    );
+}
+
+#[test]
+fn bad_input_ends_with_code_2_a_place_and_a_remedy() {
+    let folder = tempfile::tempdir().unwrap();
+    let scene = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_string()
+    };
+    let sheet =
+        "[[cloth]]\nname = \"a\"\nshape = { kind = \"sheet\", size = [1, 1], cells = [4, 4] }\n";
+
+    let missing = refusal(&["run", "no-such-scene.toml"]);
+    assert!(
+        missing.contains("no-such-scene.toml") && missing.contains("drop"),
+        "{missing}"
+    );
+
+    let unknown = scene(
+        "unknown.toml",
+        &format!("frames = 1\nfrictoin = 0.3\n{sheet}"),
+    );
+    let message = refusal(&["run", &unknown]);
+    assert!(
+        message.contains("unknown.toml:2:") && message.contains("did you mean `friction`?"),
+        "{message}"
+    );
+
+    let nan = scene(
+        "nan.toml",
+        &format!("frames = 1\n{sheet}position = [0, nan, 0]\n"),
+    );
+    let message = refusal(&["run", &nan]);
+    assert!(
+        message.contains("nan.toml") && message.contains("vertex 0") && message.contains("finite"),
+        "{message}"
+    );
+
+    let tangled = scene(
+        "tangled.toml",
+        &format!(
+            "frames = 1\n{sheet}[[cloth]]\nname = \"b\"\nrotation = [90, 0, 0]\nshape = {{ kind = \"sheet\", size = [1, 1], cells = [3, 3] }}\n"
+        ),
+    );
+    let message = refusal(&["run", &tangled]);
+    assert!(
+        message.contains("tangled") && message.contains("'a'") && message.contains("'b'"),
+        "{message}"
+    );
+    assert!(message.contains("move the objects apart"), "{message}");
+    assert!(!Path::new("out/tangled").exists(), "nothing half-written");
+}

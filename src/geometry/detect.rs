@@ -1,0 +1,583 @@
+//! The detector: impacts of a motion and proximities at an instant, over a whole mesh.
+//!
+//! The tree proposes pairs, boxes in full precision dismiss most, the continuous test or the closest points decide
+//! the rest inside the walk. Results are sorted, so they depend on the positions alone: not on the number of threads,
+//! and not on what the detector was asked before.
+
+use glam::DVec3;
+use rayon::prelude::*;
+
+use super::bvh::{Overlap, Tree};
+use super::ccd::{self, Answer, Mode, Question};
+use super::proximity::{self, Closest, Proximity};
+use super::{Impact, Mesh, Pair, Sweep};
+
+/// How far features are kept apart.
+#[derive(Clone, Copy, Debug)]
+pub struct Margin<'a> {
+    /// Thickness at each vertex, in metres, at least 0: two layers are meant to lie one thickness apart.
+    pub thickness: &'a [f64],
+    /// Rest positions. Features of one body are never kept further apart than half their distance at rest, else
+    /// cloth with a thickness near the length of its edges would push itself apart.
+    pub rest: &'a [DVec3],
+}
+
+/// What is asked about a motion.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Asked<'a> {
+    /// How the continuous test decides.
+    pub mode: Mode,
+    /// The separation that impacts are judged by; none means touching.
+    pub margin: Option<Margin<'a>>,
+}
+
+/// Share of the start gap and of the rest distance that a separation may take (design §3).
+const SHARE: f64 = 0.5;
+
+/// Rounding error of a computed gap, in units of the largest coordinate difference of its four vertices.
+///
+/// A closest point is r − t d or a − u b − v c: each coordinate is a sum of at most three products of differences
+/// below the extent with weights that sum to at most 2, with at most 6 roundings each: 12 u = 6 ε, and √3 of that as
+/// a length; that the weights themselves are rounded moves the point by another ε within the feature. Halving a gap leaves a factor 2, so
+/// a gap of 32 ε is still larger than the separation taken from it. `a_gap_errs_less_than_its_bound` measures it.
+const GAP_ERROR: f64 = 16.0 * f64::EPSILON;
+
+impl Margin<'_> {
+    /// The separation of a pair, in metres: the least of its thickness, half its gap at `x0`, and half its distance at
+    /// rest within one body; 0 where the gap is too small to be told from rounding.
+    pub fn separation(&self, mesh: &Mesh, pair: Pair, x0: &[DVec3]) -> f64 {
+        let thickness = self.pair_thickness(mesh, pair);
+        if thickness == 0.0 {
+            return 0.0;
+        }
+        let vertices = mesh.vertices_of(pair);
+        let at = |x: &[DVec3]| vertices.map(|v| x[v as usize]);
+        let start = at(x0);
+        let gap = Closest::of(pair, start).distance_squared.sqrt();
+        if gap <= 2.0 * GAP_ERROR * extent(&start) {
+            return 0.0;
+        }
+        let separation = thickness.min(SHARE * gap);
+        separation.min(self.rest_limit(mesh, pair, separation))
+    }
+
+    /// Mean of the two features' thicknesses, each the least of its vertices.
+    fn pair_thickness(&self, mesh: &Mesh, pair: Pair) -> f64 {
+        let h = mesh.vertices_of(pair).map(|v| self.thickness[v as usize]);
+        match pair {
+            Pair::VertexFace { .. } => 0.5 * (h[0] + h[1].min(h[2]).min(h[3])),
+            Pair::EdgeEdge { .. } => 0.5 * (h[0].min(h[1]) + h[2].min(h[3])),
+        }
+    }
+
+    /// Half the rest distance within one body; any number above `enough` if it is not below it.
+    fn rest_limit(&self, mesh: &Mesh, pair: Pair, enough: f64) -> f64 {
+        let [a, .., b] = mesh.vertices_of(pair);
+        if mesh.body_of_vertex(a) != mesh.body_of_vertex(b) {
+            return f64::INFINITY;
+        }
+        let rest = mesh.vertices_of(pair).map(|v| self.rest[v as usize]);
+        // boxes first: most features of a body rest far apart
+        if box_gap(pair, &rest, &rest) > enough / SHARE {
+            return f64::INFINITY;
+        }
+        SHARE * Closest::of(pair, rest).distance_squared.sqrt()
+    }
+}
+
+/// Finds impacts and proximities; keeps its tree and buffers between calls, and nothing that changes a result.
+#[derive(Clone, Debug)]
+pub struct Detector {
+    pub(super) tree: Tree,
+    is_changed: Vec<bool>,
+}
+
+impl Detector {
+    /// A detector for one mesh; all calls must name the same.
+    pub fn new(mesh: &Mesh) -> Self {
+        Self {
+            tree: Tree::new(mesh),
+            is_changed: vec![false; mesh.vertex_count()],
+        }
+    }
+
+    /// Every pair without a common vertex whose swept boxes come within `margin` of each other on each axis, once,
+    /// ascending; pairs of two obstacle features left out.
+    ///
+    /// The gap of two boxes is rounded to the nearest number before it is compared: a pair is never missed, one
+    /// within half a unit in the last place beyond the margin may be added.
+    pub fn pairs(&mut self, mesh: &Mesh, x0: &[DVec3], x1: &[DVec3], margin: f64) -> Vec<Pair> {
+        let growth = 0.5 * margin;
+        self.tree.fit(mesh, x0, x1, |_| growth);
+        let mut pairs = self.tree.overlaps(mesh, None, |overlap, out| {
+            let pair = pair_of(overlap);
+            let Sweep { start, end } = Sweep::of(mesh, pair, x0, x1);
+            if box_gap(pair, &start, &end) <= margin {
+                out.push(pair);
+            }
+        });
+        pairs.par_sort_unstable();
+        pairs
+    }
+
+    /// All impacts of the straight motion from `x0` to `x1`, by time, then pair.
+    pub fn impacts(
+        &mut self,
+        mesh: &Mesh,
+        x0: &[DVec3],
+        x1: &[DVec3],
+        asked: &Asked<'_>,
+    ) -> Vec<Impact> {
+        self.find_impacts(mesh, x0, x1, None, asked)
+    }
+
+    /// The impacts of [`Detector::impacts`] in which at least one of the vertices in `changed` takes part.
+    pub fn impacts_of(
+        &mut self,
+        mesh: &Mesh,
+        x0: &[DVec3],
+        x1: &[DVec3],
+        changed: &[u32],
+        asked: &Asked<'_>,
+    ) -> Vec<Impact> {
+        self.find_impacts(mesh, x0, x1, Some(changed), asked)
+    }
+
+    fn find_impacts(
+        &mut self,
+        mesh: &Mesh,
+        x0: &[DVec3],
+        x1: &[DVec3],
+        changed: Option<&[u32]>,
+        asked: &Asked<'_>,
+    ) -> Vec<Impact> {
+        let Self { tree, is_changed } = self;
+        match asked.margin {
+            Some(margin) => tree.fit(mesh, x0, x1, |v| 0.5 * margin.thickness[v]),
+            None => tree.fit(mesh, x0, x1, |_| 0.0),
+        }
+        let mark = |is_changed: &mut [bool], value| {
+            for &v in changed.unwrap_or_default() {
+                is_changed[v as usize] = value;
+            }
+        };
+        mark(is_changed, true);
+        let filter = changed.map(|_| &is_changed[..]);
+        let mut impacts = tree.overlaps(mesh, filter, |overlap, out| {
+            let pair = pair_of(overlap);
+            let vertices = mesh.vertices_of(pair);
+            if filter.is_none_or(|changed| vertices.iter().any(|&v| changed[v as usize])) {
+                out.extend(impact(mesh, pair, x0, x1, asked));
+            }
+        });
+        mark(is_changed, false);
+        impacts.par_sort_unstable_by(|a, b| a.time.total_cmp(&b.time).then(a.pair.cmp(&b.pair)));
+        impacts
+    }
+
+    /// Features nearer than their threshold at `x`, each touching feature once, by pair.
+    ///
+    /// The threshold is the mean thickness of the two closest points, at most half the distance of the two touching features
+    /// at rest within one body, and at most their distance at `start` where that is given (then features that were
+    /// near from the beginning are not pushed apart suddenly).
+    ///
+    /// *Once*: a vertex near an edge is near all faces around it; that is one proximity, reported for the first face.
+    /// It is none if one of these faces has a point nearer to the vertex, for then that point is what touches.
+    /// Where two edges are closest at an end of one, that vertex and the faces around the other edge say the same, so only crossings
+    /// are taken from edge-edge pairs (all cases of Shi §3, three contacts for one being three times the response).
+    pub fn proximities(
+        &mut self,
+        mesh: &Mesh,
+        x: &[DVec3],
+        margin: &Margin<'_>,
+        start: Option<&[DVec3]>,
+    ) -> Vec<Proximity> {
+        self.tree.fit(mesh, x, x, |v| 0.5 * margin.thickness[v]);
+        let near = self.tree.overlaps(mesh, None, |overlap, out| {
+            let pair = pair_of(overlap);
+            let vertices = mesh.vertices_of(pair);
+            let closest = Closest::of(pair, vertices.map(|v| x[v as usize]));
+            let is_end = matches!(pair, Pair::EdgeEdge { .. }) && closest.weights.contains(&0.0);
+            let reach = proximity::thickness_at(vertices, &closest.weights, margin.thickness);
+            if !is_end && closest.distance_squared < reach * reach {
+                out.push((pair, closest));
+            }
+        });
+        proximity::select(mesh, near, x, margin, start)
+    }
+}
+
+fn pair_of(overlap: Overlap) -> Pair {
+    match overlap {
+        Overlap::VertexFace(vertex, face) => Pair::VertexFace { vertex, face },
+        Overlap::EdgeEdge(e, f) => Pair::EdgeEdge {
+            a: e.min(f),
+            b: e.max(f),
+        },
+    }
+}
+
+/// Asks the continuous test about one pair.
+fn impact(
+    mesh: &Mesh,
+    pair: Pair,
+    x0: &[DVec3],
+    x1: &[DVec3],
+    asked: &Asked<'_>,
+) -> Option<Impact> {
+    let sweep = Sweep::of(mesh, pair, x0, x1);
+    let gap = box_gap(pair, &sweep.start, &sweep.end);
+    let separation = match asked.margin {
+        _ if sweep.is_still() => return None,
+        Some(margin) if gap <= margin.pair_thickness(mesh, pair) => {
+            margin.separation(mesh, pair, x0)
+        }
+        _ => 0.0,
+    };
+    if gap > separation {
+        return None;
+    }
+    let question = Question {
+        mode: asked.mode,
+        separation,
+    };
+    let answer = match pair {
+        Pair::VertexFace { .. } => ccd::vertex_face(&sweep, question),
+        Pair::EdgeEdge { .. } => ccd::edge_edge(&sweep, question),
+    };
+    let (contact, certain) = match answer {
+        Answer::Never => return None,
+        Answer::Hit(contact) => (contact, true),
+        Answer::Uncertain(contact) => (contact, false),
+    };
+    Some(Impact {
+        pair,
+        vertices: mesh.vertices_of(pair),
+        time: contact.time,
+        weights: contact.weights,
+        normal: contact.normal,
+        certain,
+    })
+}
+
+/// The largest gap on any axis between the swept boxes of a pair's features; negative where they overlap on all.
+///
+/// Rounding is monotonic: a gap that is at most s is at most s after rounding too.
+fn box_gap(pair: Pair, start: &[DVec3; 4], end: &[DVec3; 4]) -> f64 {
+    let low = |i: usize| start[i].min(end[i]);
+    let high = |i: usize| start[i].max(end[i]);
+    let (min_a, max_a, min_b, max_b) = match pair {
+        Pair::VertexFace { .. } => (
+            low(0),
+            high(0),
+            low(1).min(low(2)).min(low(3)),
+            high(1).max(high(2)).max(high(3)),
+        ),
+        Pair::EdgeEdge { .. } => (
+            low(0).min(low(1)),
+            high(0).max(high(1)),
+            low(2).min(low(3)),
+            high(2).max(high(3)),
+        ),
+    };
+    (min_b - max_a).max(min_a - max_b).max_element()
+}
+
+/// Largest coordinate difference of four points.
+fn extent(x: &[DVec3; 4]) -> f64 {
+    let [a, b, c, d] = *x;
+    let size = a.max(b).max(c).max(d) - a.min(b).min(c).min(d);
+    size.max_element()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use glam::Vec3Swizzles;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::geometry::mesh::NONE;
+    use crate::geometry::{Aabb, Body, BodyKind};
+    use crate::oracle::position;
+
+    /// A mesh of random faces with its motion: bodies, edges of many faces, vertices of none, long and short faces.
+    #[derive(Clone, Debug)]
+    struct Soup {
+        mesh: Mesh,
+        x0: Vec<DVec3>,
+        x1: Vec<DVec3>,
+    }
+
+    fn soup(max_faces: usize) -> impl Strategy<Value = Soup> {
+        let body = |max_faces: usize| {
+            (4..24u32).prop_flat_map(move |n| {
+                let faces = prop::collection::vec([0..n, 0..n, 0..n], 1..max_faces);
+                (Just(n), faces, any::<bool>())
+            })
+        };
+        prop::collection::vec(body(max_faces), 1..4)
+            .prop_map(|parts| {
+                let (mut faces, mut bodies, mut vertex) = (Vec::new(), Vec::new(), 0);
+                for (n, corners, is_obstacle) in parts {
+                    let first = faces.len() as u32;
+                    let mut keys = BTreeSet::new();
+                    for c in corners {
+                        let key: BTreeSet<u32> = c.into_iter().collect();
+                        if key.len() == 3 && keys.insert(key) {
+                            faces.push(c.map(|v| v + vertex));
+                        }
+                    }
+                    if faces.len() as u32 == first {
+                        faces.push([vertex, vertex + 1, vertex + 2]);
+                    }
+                    bodies.push(Body {
+                        name: format!("body {}", bodies.len()),
+                        kind: if is_obstacle {
+                            BodyKind::Obstacle
+                        } else {
+                            BodyKind::Cloth
+                        },
+                        vertices: vertex..vertex + n,
+                        faces: first..faces.len() as u32,
+                    });
+                    vertex += n;
+                }
+                Mesh::with_bodies(vertex as usize, faces, bodies).unwrap()
+            })
+            .prop_flat_map(|mesh| {
+                let n = mesh.vertex_count();
+                let at = || prop::collection::vec(position(), n);
+                let spread = prop_oneof![Just(0.0), Just(0.5), Just(1.0 / 3.0)];
+                (Just(mesh), at(), at(), spread)
+            })
+            .prop_map(|(mesh, x0, x1, spread)| {
+                // a spread leaves some boxes apart, and moves some by a rounded third
+                let apart = |(v, p): (usize, &DVec3)| *p + spread * DVec3::splat((v / 3) as f64);
+                Soup {
+                    x0: x0.iter().enumerate().map(apart).collect(),
+                    x1: x1.iter().enumerate().map(apart).collect(),
+                    mesh,
+                }
+            })
+    }
+
+    /// All pairs by comparing everything with everything.
+    fn pairs_by_definition(soup: &Soup, margin: f64) -> Vec<Pair> {
+        let Soup { mesh, x0, x1 } = soup;
+        let hull = |vertices: &[u32]| {
+            Aabb::of(
+                vertices
+                    .iter()
+                    .flat_map(|&v| [x0[v as usize], x1[v as usize]]),
+            )
+        };
+        let near = |a: &[u32], b: &[u32]| {
+            let (a_box, b_box) = (hull(a), hull(b));
+            let gap = (a_box.min - b_box.max).max(b_box.min - a_box.max);
+            a.iter().all(|v| !b.contains(v))
+                && !(mesh.is_obstacle(a[0]) && mesh.is_obstacle(b[0]))
+                && gap.max_element() <= margin
+        };
+        let mut pairs = Vec::new();
+        for vertex in 0..mesh.vertex_count() as u32 {
+            if mesh.vertex_owner()[vertex as usize] == NONE {
+                continue;
+            }
+            for (face, corners) in mesh.faces().iter().enumerate() {
+                if near(&[vertex], corners) {
+                    let face = face as u32;
+                    pairs.push(Pair::VertexFace { vertex, face });
+                }
+            }
+        }
+        for (a, ends) in mesh.edges().iter().enumerate() {
+            for (b, others) in mesh.edges().iter().enumerate().skip(a + 1) {
+                if near(ends, others) {
+                    let (a, b) = (a as u32, b as u32);
+                    pairs.push(Pair::EdgeEdge { a, b });
+                }
+            }
+        }
+        pairs
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(200))]
+
+        #[test]
+        fn the_tree_finds_every_pair_exactly_once(soup in soup(60), margin in prop_oneof![Just(0.0), Just(0.1), Just(1.0)]) {
+            let Soup { mesh, x0, x1 } = &soup;
+            let mut detector = Detector::new(mesh);
+            let expected = pairs_by_definition(&soup, margin);
+            prop_assert_eq!(detector.pairs(mesh, x0, x1, margin), &expected[..]);
+            // and again after other questions: the tree is then refitted or rebuilt
+            detector.pairs(mesh, x1, x1, 0.0);
+            detector.pairs(mesh, x1, &x0.iter().map(|p| 100.0 * p.zxy()).collect::<Vec<_>>(), margin);
+            prop_assert_eq!(detector.pairs(mesh, x0, x1, margin), expected);
+        }
+
+        #[test]
+        fn impacts_of_some_vertices_are_those_impacts_that_have_one(soup in soup(20), changed in prop::collection::vec(0..8u32, 0..4)) {
+            let Soup { mesh, x0, x1 } = &soup;
+            let changed: Vec<u32> = changed.into_iter().filter(|&v| (v as usize) < x0.len()).collect();
+            let mut detector = Detector::new(mesh);
+            let asked = Asked::default();
+            let all = detector.impacts(mesh, x0, x1, &asked);
+            let some = detector.impacts_of(mesh, x0, x1, &changed, &asked);
+            let expected: Vec<Impact> = all.into_iter().filter(|i| i.vertices.iter().any(|v| changed.contains(v))).collect();
+            prop_assert_eq!(some, expected);
+        }
+
+        #[test]
+        fn a_null_motion_has_no_impacts(soup in soup(20)) {
+            let Soup { mesh, x0, .. } = &soup;
+            prop_assert!(Detector::new(mesh).impacts(mesh, x0, x0, &Asked::default()).is_empty());
+        }
+    }
+
+    /// A square sheet of n × n vertices, waved, with a thickness of about a tenth of its edges.
+    fn sheet(n: u32) -> (Mesh, Vec<DVec3>) {
+        let mut x = Vec::new();
+        let mut faces = Vec::new();
+        for i in 0..n * n {
+            let (u, v) = (f64::from(i % n), f64::from(i / n));
+            x.push(DVec3::new(u, 0.3 * (u - v) * (u + v) / f64::from(n), v));
+            if i % n + 1 < n && i / n + 1 < n {
+                faces.push([i, i + 1, i + n]);
+                faces.push([i + 1, i + n + 1, i + n]);
+            }
+        }
+        (Mesh::new(x.len(), faces).unwrap(), x)
+    }
+
+    #[test]
+    fn large_meshes_are_walked_like_small_ones_for_any_number_of_threads() {
+        let (mesh, x0) = sheet(60);
+        let x1: Vec<DVec3> = x0.iter().map(|p| p + 0.1 * p.yzx()).collect();
+        let pairs = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+            let pool = pool.build().unwrap();
+            pool.install(|| Detector::new(&mesh).pairs(&mesh, &x0, &x1, 0.1))
+        };
+        let one = pairs(1);
+        assert_eq!(one, pairs(2));
+        assert_eq!(one, pairs(5));
+        // compare with sampled rows of the definition: all against all would take minutes
+        for vertex in (0..3600).step_by(97) {
+            let found: Vec<u32> = one
+                .iter()
+                .filter_map(|p| match *p {
+                    Pair::VertexFace { vertex: v, face } if v == vertex => Some(face),
+                    _ => None,
+                })
+                .collect();
+            let expected: Vec<u32> = (0..mesh.faces().len() as u32)
+                .filter(|&face| {
+                    let pair = Pair::VertexFace { vertex, face };
+                    let Sweep { start, end } = Sweep::of(&mesh, pair, &x0, &x1);
+                    !mesh.faces()[face as usize].contains(&vertex)
+                        && box_gap(pair, &start, &end) <= 0.1
+                })
+                .collect();
+            assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn a_separation_is_limited_by_gap_and_rest_distance() {
+        // two faces one above the other, moved from rest; one body, then two
+        let faces = vec![[0, 1, 2], [3, 4, 5]];
+        let body = |name: &str, from: u32, face: u32| Body {
+            name: name.into(),
+            kind: BodyKind::Cloth,
+            vertices: from..from + 3,
+            faces: face..face + 1,
+        };
+        let two = vec![body("lower", 0, 0), body("upper", 3, 1)];
+        let one = Mesh::new(6, faces.clone()).unwrap();
+        let two = Mesh::with_bodies(6, faces, two).unwrap();
+        let at = |y: f64| {
+            let corners = [DVec3::ZERO, DVec3::X, DVec3::Z];
+            let upper = corners.map(|p| p + y * DVec3::Y);
+            [corners, upper].concat()
+        };
+        let pair = Pair::VertexFace { vertex: 0, face: 1 };
+        let (thick, thin, none) = (vec![0.3; 6], vec![0.01; 6], vec![0.0; 6]);
+        let rest = at(0.25);
+        let separation = |mesh: &Mesh, thickness: &[f64], gap: f64| {
+            let margin = Margin {
+                thickness,
+                rest: &rest,
+            };
+            margin.separation(mesh, pair, &at(gap))
+        };
+        assert_eq!(separation(&one, &thin, 1.0), 0.01, "thickness");
+        assert_eq!(separation(&two, &thick, 0.5), 0.25, "half the gap");
+        assert_eq!(
+            separation(&one, &thick, 0.5),
+            0.125,
+            "half the rest distance"
+        );
+        assert_eq!(separation(&two, &thick, 1e-15), 0.0, "the gap is rounding");
+        assert_eq!(separation(&one, &none, 1.0), 0.0);
+        let uneven = [0.2, 9.0, 9.0, 0.4, 0.6, 0.5];
+        let expected = 0.5 * (0.2 + 0.4);
+        assert_eq!(
+            separation(&two, &uneven, 4.0),
+            expected,
+            "mean of the least"
+        );
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(3000))]
+
+        #[test]
+        fn a_gap_errs_less_than_its_bound(
+            foot in [0.1..0.9f64, 0.1..0.9f64],
+            plane in [[-1.0..1.0f64, -1.0..1.0, -1.0..1.0], [-1.0..1.0f64, -1.0..1.0, -1.0..1.0]],
+            height in prop_oneof![Just(1e-16), Just(1e-14), Just(1e-8), Just(1.0)],
+            far in prop_oneof![Just(0.0), Just(1.0), Just(1e6)],
+        ) {
+            // edges that cross at a known height above each other; the shift costs digits that no computation brings back
+            let [d, e] = plane.map(DVec3::from_array);
+            let n = d.cross(e).normalize_or_zero();
+            prop_assume!(d.cross(e).length() > 0.1 * d.length() * e.length());
+            let at = |p: DVec3| p + DVec3::splat(far);
+            let x = [
+                at(-foot[0] * d),
+                at((1.0 - foot[0]) * d),
+                at(height * n - foot[1] * e),
+                at(height * n + (1.0 - foot[1]) * e),
+            ];
+            let gap = proximity::closest_points_edge_edge(x).distance_squared.sqrt();
+            let exact = exact_gap_edge_edge(&x);
+            prop_assert!((gap - exact).abs() <= GAP_ERROR * extent(&x), "{gap} {exact}");
+        }
+    }
+
+    /// |(b0 − a0) · n| / |n| of two lines, in rationals up to the last division and root.
+    fn exact_gap_edge_edge(x: &[DVec3; 4]) -> f64 {
+        use num_rational::BigRational;
+        use num_traits::{Signed, ToPrimitive};
+        let r = |v: DVec3| v.to_array().map(|c| BigRational::from_float(c).unwrap());
+        let minus = |a: DVec3, b: DVec3| {
+            let (a, b) = (r(a), r(b));
+            [&a[0] - &b[0], &a[1] - &b[1], &a[2] - &b[2]]
+        };
+        let (d, e, o) = (minus(x[1], x[0]), minus(x[3], x[2]), minus(x[2], x[0]));
+        let n = [
+            &d[1] * &e[2] - &d[2] * &e[1],
+            &d[2] * &e[0] - &d[0] * &e[2],
+            &d[0] * &e[1] - &d[1] * &e[0],
+        ];
+        let height: BigRational = (0..3).map(|k| &n[k] * &o[k]).sum();
+        let square: BigRational = n.iter().map(|k| k * k).sum();
+        (height.abs() * height.abs() / square)
+            .to_f64()
+            .unwrap()
+            .sqrt()
+    }
+}

@@ -1,0 +1,250 @@
+//! Collects vertices and polygons while a file is read, then checks and triangulates them.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use glam::{DVec2, DVec3};
+
+use super::error::{FileError, Place, Problem};
+use super::mesh_file::{Attribute, MeshFile, Polygons, Uv};
+use super::polygon::{self, MAX_CONCAVE};
+
+/// Marks a corner without texture coordinates.
+const NO_UV: u32 = u32::MAX;
+
+/// A mesh while its file is being read.
+///
+/// Faces may use vertices that come later, so indices are checked at the end; every polygon remembers where it was.
+pub(super) struct Builder<'a> {
+    path: &'a Path,
+    /// Number of the first vertex in messages: 1 in OBJ, 0 elsewhere.
+    first: u32,
+    /// Turns the places given to [`Builder::close_face`] into places for messages.
+    place: fn(u64) -> Place,
+    pub(super) positions: Vec<DVec3>,
+    pub(super) uv: Vec<DVec2>,
+    pub(super) attributes: Vec<Attribute>,
+    corners: Vec<u32>,
+    uv_corners: Vec<u32>,
+    polygons: Vec<Polygon>,
+    part_names: Vec<String>,
+    part_numbers: HashMap<String, u32>,
+    part: u32,
+}
+
+struct Polygon {
+    end: usize,
+    place: u64,
+    part: u32,
+}
+
+impl<'a> Builder<'a> {
+    pub(super) fn new(path: &'a Path, first: u32, place: fn(u64) -> Place) -> Self {
+        Self {
+            path,
+            first,
+            place,
+            positions: Vec::new(),
+            uv: Vec::new(),
+            attributes: Vec::new(),
+            corners: Vec::new(),
+            uv_corners: Vec::new(),
+            polygons: Vec::new(),
+            part_names: Vec::new(),
+            part_numbers: HashMap::new(),
+            part: u32::MAX,
+        }
+    }
+
+    /// The error that something is wrong at a place.
+    pub(super) fn error(&self, place: u64, problem: Problem) -> FileError {
+        FileError::new(self.path, (self.place)(place), problem)
+    }
+
+    /// The following faces belong to this object or group.
+    pub(super) fn enter_part(&mut self, name: String) {
+        let number = self.part_numbers.get(&name).copied();
+        self.part = number.unwrap_or_else(|| {
+            let number = self.part_names.len() as u32;
+            self.part_names.push(name.clone());
+            self.part_numbers.insert(name, number);
+            number
+        });
+    }
+
+    /// Adds a corner to the open face; indices count from 0.
+    pub(super) fn push_corner(&mut self, vertex: u32, uv: Option<u32>) {
+        self.corners.push(vertex);
+        self.uv_corners.push(uv.unwrap_or(NO_UV));
+    }
+
+    /// Ends the open face.
+    pub(super) fn close_face(&mut self, place: u64) -> Result<(), FileError> {
+        let end = self.corners.len();
+        let count = end - self.polygons.last().map_or(0, |p| p.end);
+        if count < 3 {
+            let problem = Problem::Syntax {
+                what: format!("a face with {count} corners"),
+                remedy: "it needs at least three; remove it, or write an edge as a line element",
+            };
+            return Err(self.error(place, problem));
+        }
+        if end >= u32::MAX as usize {
+            let problem = Problem::TooLarge {
+                what: "the corners of all faces together",
+                limit: u64::from(u32::MAX) - 1,
+            };
+            return Err(self.error(place, problem));
+        }
+        if self.part == u32::MAX {
+            self.enter_part(String::new());
+        }
+        self.polygons.push(Polygon {
+            end,
+            place,
+            part: self.part,
+        });
+        Ok(())
+    }
+
+    /// Checks everything and cuts polygons into triangles.
+    pub(super) fn finish(self) -> Result<MeshFile, FileError> {
+        if self.positions.is_empty() {
+            let problem = Problem::NotAMesh("it has no vertices".into());
+            return Err(FileError::new(self.path, Place::Whole, problem));
+        }
+        if self.positions.len() >= u32::MAX as usize {
+            let problem = Problem::TooLarge {
+                what: "the vertices",
+                limit: u64::from(u32::MAX) - 1,
+            };
+            return Err(FileError::new(self.path, Place::Whole, problem));
+        }
+        let mut faces: Vec<[u32; 3]> = Vec::with_capacity(self.polygons.len());
+        let mut uv_corners = Vec::with_capacity(if self.uv.is_empty() {
+            0
+        } else {
+            self.polygons.len()
+        });
+        let mut part_of_face = Vec::with_capacity(self.polygons.len());
+        let mut places = Vec::with_capacity(self.polygons.len());
+        let mut start = 0;
+        let mut around = Vec::new();
+        for polygon in &self.polygons {
+            let corners = &self.corners[start..polygon.end];
+            let uv = &self.uv_corners[start..polygon.end];
+            start = polygon.end;
+            self.check_polygon(corners, uv, polygon.place)?;
+            around.clear();
+            around.extend(corners.iter().map(|&v| self.positions[v as usize]));
+            let triangles = polygon::triangulate(&around)
+                .map_err(|_| self.too_many_corners(corners.len(), polygon.place))?;
+            for t in triangles {
+                faces.push(t.map(|k| corners[k]));
+                places.push(polygon.place);
+                part_of_face.push(polygon.part);
+                if !self.uv.is_empty() {
+                    let mapped = t.map(|k| uv[k]);
+                    uv_corners.push((!mapped.contains(&NO_UV)).then_some(mapped));
+                }
+            }
+        }
+        self.check_duplicates(&faces, &places)?;
+        let all_triangles = faces.len() == self.polygons.len();
+        let polygons = (!all_triangles).then(|| {
+            let starts = std::iter::once(0).chain(self.polygons.iter().map(|p| p.end));
+            let sizes = self.polygons.iter().zip(starts);
+            Polygons {
+                sizes: sizes.map(|(p, start)| (p.end - start) as u32).collect(),
+                corners: self.corners,
+            }
+        });
+        let named = self.part_names.iter().any(|n| !n.is_empty());
+        Ok(MeshFile {
+            path: self.path.to_owned(),
+            positions: self.positions,
+            faces,
+            polygons,
+            uv: uv_corners.iter().any(Option::is_some).then_some(Uv {
+                coordinates: self.uv,
+                corners: uv_corners,
+            }),
+            attributes: self.attributes,
+            part_names: if named { self.part_names } else { Vec::new() },
+            part_of_face: if named { part_of_face } else { Vec::new() },
+        })
+    }
+
+    fn check_polygon(&self, corners: &[u32], uv: &[u32], place: u64) -> Result<(), FileError> {
+        let out_of_range = |what, index: u32, count: usize| {
+            let problem = Problem::IndexOutOfRange {
+                what,
+                index: i64::from(index) + i64::from(self.first),
+                count: count as u64,
+                first: self.first,
+            };
+            Err(self.error(place, problem))
+        };
+        if let Some(&v) = corners
+            .iter()
+            .find(|&&v| v as usize >= self.positions.len())
+        {
+            return out_of_range("vertex", v, self.positions.len());
+        }
+        if let Some(&t) = uv
+            .iter()
+            .find(|&&t| t != NO_UV && t as usize >= self.uv.len())
+        {
+            return out_of_range("texture coordinate", t, self.uv.len());
+        }
+        let twice = if corners.len() <= 8 {
+            (1..corners.len())
+                .find(|&i| corners[..i].contains(&corners[i]))
+                .map(|i| corners[i])
+        } else {
+            let mut sorted = corners.to_vec();
+            sorted.sort_unstable();
+            sorted.windows(2).find(|w| w[0] == w[1]).map(|w| w[0])
+        };
+        match twice {
+            None => Ok(()),
+            Some(vertex) => Err(self.error(
+                place,
+                Problem::DegenerateFace {
+                    vertex: u64::from(vertex) + u64::from(self.first),
+                    first: self.first,
+                },
+            )),
+        }
+    }
+
+    fn check_duplicates(&self, faces: &[[u32; 3]], places: &[u64]) -> Result<(), FileError> {
+        let mut keys: Vec<([u32; 3], u32)> = faces
+            .iter()
+            .zip(0u32..)
+            .map(|(corners, face)| {
+                let mut key = *corners;
+                key.sort_unstable();
+                (key, face)
+            })
+            .collect();
+        keys.sort_unstable();
+        match keys.windows(2).find(|w| w[0].0 == w[1].0) {
+            None => Ok(()),
+            Some(w) => Err(self.error(
+                places[w[1].1 as usize],
+                Problem::DuplicateFace {
+                    first: (self.place)(places[w[0].1 as usize]),
+                },
+            )),
+        }
+    }
+
+    fn too_many_corners(&self, count: usize, place: u64) -> FileError {
+        let problem = Problem::Syntax {
+            what: format!("a concave face with {count} corners, more than {MAX_CONCAVE}"),
+            remedy: "triangulate the mesh in the program that wrote it",
+        };
+        self.error(place, problem)
+    }
+}

@@ -1,0 +1,187 @@
+//! Changes a candidate so that its motion meets nothing: repulsions, then stages.
+//!
+//! A stage maps impacts to a change of end positions. It does not detect, loop, judge or log; [`respond`] does.
+
+mod contact;
+pub mod hold;
+pub mod impulses;
+pub mod repulsion;
+pub mod rigid_zones;
+mod zones;
+
+use serde::{Deserialize, Serialize};
+
+pub use hold::Hold;
+pub use impulses::Impulses;
+pub use repulsion::Repulsion;
+pub use rigid_zones::RigidZones;
+
+use crate::geometry::detect::{Asked, Detector, Margin};
+use crate::geometry::{Impact, ccd};
+use crate::state::Candidate;
+
+/// A response method with its settings, as a scene names it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Stage {
+    /// Inelastic impulses with friction, one impact at a time.
+    Impulses(Impulses),
+    /// Connected impacts move as one rigid body.
+    RigidZones(RigidZones),
+    /// Last resort: vertices in impact go only a certified fraction of their motion.
+    Hold(Hold),
+}
+
+/// What a stage remembers between its rounds.
+enum Memory {
+    /// Impacts of all rounds.
+    Impulses(impulses::Seen),
+    /// Zones and where they wanted to go.
+    RigidZones(rigid_zones::Zones),
+    /// Zones and how far each may go.
+    Hold(hold::Zones),
+}
+
+impl Stage {
+    /// Name, as in scene files and reports.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Impulses(_) => "impulses",
+            Self::RigidZones(_) => "rigid_zones",
+            Self::Hold(_) => "hold",
+        }
+    }
+
+    fn max_rounds(&self) -> u32 {
+        match self {
+            Self::Impulses(stage) => stage.max_rounds,
+            Self::RigidZones(stage) => stage.max_rounds,
+            Self::Hold(stage) => stage.max_rounds,
+        }
+    }
+
+    fn memory(&self, candidate: &Candidate<'_>) -> Memory {
+        match self {
+            Self::Impulses(_) => Memory::Impulses(impulses::Seen::default()),
+            Self::RigidZones(_) => Memory::RigidZones(rigid_zones::Zones::new(candidate)),
+            Self::Hold(_) => Memory::Hold(hold::Zones::new(candidate)),
+        }
+    }
+
+    /// Changes end positions; returns the vertices that it moved, ascending.
+    fn apply(
+        &self,
+        impacts: &[Impact],
+        memory: &mut Memory,
+        candidate: &mut Candidate<'_>,
+    ) -> Vec<u32> {
+        match (self, memory) {
+            (Self::Impulses(stage), Memory::Impulses(seen)) => {
+                stage.apply(impacts, seen, candidate)
+            }
+            (Self::RigidZones(stage), Memory::RigidZones(zones)) => {
+                stage.apply(impacts, zones, candidate)
+            }
+            (Self::Hold(stage), Memory::Hold(zones)) => stage.apply(impacts, zones, candidate),
+            _ => unreachable!("Stage::memory gives each stage its own"),
+        }
+    }
+}
+
+/// One pass of a stage over all impacts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Round {
+    /// The stage's name.
+    pub stage: &'static str,
+    /// Vertex-face impacts at its beginning.
+    pub vertex_face: usize,
+    /// Edge-edge impacts at its beginning.
+    pub edge_edge: usize,
+}
+
+/// What a list of stages did.
+#[derive(Clone, Debug, Default)]
+pub struct Response {
+    /// The rounds, in order.
+    pub rounds: Vec<Round>,
+    /// Impacts found that were not excluded when the stages ended; [`crate::verify::accept`] judges them.
+    pub left: usize,
+    /// Vertices that were part of an impact at any time, ascending.
+    pub touched: Vec<u32>,
+}
+
+/// Impacts are judged by this share of the thickness, while stages open pairs to the whole of it: what one impulse
+/// resolved does not come back because the next one moved it by a rounding error.
+const SLACK: f64 = 0.5;
+
+/// Runs the stages in order until no impact is left or all rounds are spent.
+///
+/// Impacts are looked for with the pair's separation (design §3), so that what is resolved here stays clear of
+/// rounding. Leftover impacts are not an error: only [`crate::verify::accept`] judges.
+pub fn respond(
+    stages: &[Stage],
+    candidate: &mut Candidate<'_>,
+    detector: &mut Detector,
+) -> Response {
+    let surfaces = candidate.surfaces;
+    let judged: Vec<f64> = surfaces.thickness.iter().map(|h| SLACK * h).collect();
+    let margin = Margin {
+        thickness: &judged,
+        rest: &surfaces.rest,
+    };
+    let asked = Asked {
+        mode: ccd::Mode::Fast,
+        margin: Some(margin),
+    };
+    let start = candidate.start;
+
+    let mut response = Response::default();
+    let mut touched = vec![false; candidate.x.len()];
+    let mut impacts = detector.impacts(start.mesh(), start.positions(), &candidate.x, &asked);
+    'stages: for stage in stages {
+        let mut memory = stage.memory(candidate);
+        for _ in 0..stage.max_rounds() {
+            if impacts.is_empty() {
+                break 'stages;
+            }
+            for &v in impacts.iter().flat_map(|impact| &impact.vertices) {
+                touched[v as usize] = true;
+            }
+            let vertex_face = impacts
+                .iter()
+                .filter(|impact| impact.is_vertex_face())
+                .count();
+            let edge_edge = impacts.len() - vertex_face;
+            response.rounds.push(Round {
+                stage: stage.name(),
+                vertex_face,
+                edge_edge,
+            });
+
+            let changed = stage.apply(&impacts, &mut memory, candidate);
+            if changed.is_empty() {
+                break; // another round would see the same impacts
+            }
+            impacts.retain(|impact| {
+                impact
+                    .vertices
+                    .iter()
+                    .all(|v| changed.binary_search(v).is_err())
+            });
+            impacts.extend(detector.impacts_of(
+                start.mesh(),
+                start.positions(),
+                &candidate.x,
+                &changed,
+                &asked,
+            ));
+            impacts.sort_by(|a, b| a.time.total_cmp(&b.time).then(a.pair.cmp(&b.pair)));
+        }
+    }
+    response.left = impacts.len();
+    response.touched = (0..)
+        .zip(touched)
+        .filter_map(|(v, touched)| touched.then_some(v))
+        .collect();
+    response
+}

@@ -1,0 +1,506 @@
+//! The time loop: one output frame in as many certified intervals as it takes.
+//!
+//! ```text
+//! Verified ──propose──▶ Candidate ──repel──▶ Candidate ──respond──▶ Candidate ──accept──▶ Verified
+//! ```
+//!
+//! Source: Sifakis §3 [SMT08], after [BFA02]. An interval that is refused is retried at half its length; the
+//! fail-safe stages run only at the shortest one. Time is counted in ticks, so that intervals halve, double and
+//! land on frames exactly. Nothing depends on the clock: the same scene gives the same bits for any number of
+//! threads, and after a restart from a [`Checkpoint`].
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use glam::DVec3;
+use serde::{Deserialize, Serialize};
+
+use crate::dynamics::Dynamics;
+use crate::error::{StartError, StepError};
+use crate::geometry::Mesh;
+use crate::geometry::detect::{Detector, Margin};
+use crate::grid::{self, Grid};
+use crate::response::{Repulsion, Response, Stage, respond};
+use crate::script::Script;
+use crate::state::{Candidate, Surfaces};
+use crate::verify::{self, Verified, audit};
+
+/// Ticks per output frame; intervals are powers of two of them.
+pub const TICKS_PER_FRAME: u64 = 1 << 16;
+
+/// How long an interval may be.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TimeSettings {
+    /// Longest interval, in frames; rounded down to a power of two, at most 1.
+    pub max_interval: f64,
+    /// Shortest interval, in frames; rounded down to a power of two. Fail-safes run at this length only.
+    pub min_interval: f64,
+    /// Integrator loops that one interval may take; more make it shorter, but not below `min_interval`.
+    pub max_loops: u32,
+    /// What becomes of velocities after a response.
+    pub velocity: VelocityUpdate,
+}
+
+impl Default for TimeSettings {
+    fn default() -> Self {
+        Self {
+            max_interval: 0.5,
+            min_interval: 1.0 / 64.0,
+            max_loops: 64,
+            velocity: VelocityUpdate::Sifakis,
+        }
+    }
+}
+
+impl TimeSettings {
+    fn longest(&self) -> u64 {
+        ticks(self.max_interval)
+    }
+
+    fn shortest(&self) -> u64 {
+        ticks(self.min_interval).min(self.longest())
+    }
+}
+
+/// The power of two of ticks at or below a number of frames.
+fn ticks(frames: f64) -> u64 {
+    let ticks = (frames * TICKS_PER_FRAME as f64).clamp(1.0, TICKS_PER_FRAME as f64) as u64;
+    1 << ticks.ilog2()
+}
+
+/// How the end velocity follows from the response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum VelocityUpdate {
+    /// Vertices that were touched take their mean velocity over the interval, the rest keep the integrator's;
+    /// without impacts only the change is added [SMT08].
+    Sifakis,
+    /// `v + dv` for all vertices, `dv` being the response's change of the mean velocity (course notes).
+    Notes,
+}
+
+/// Everything about the collision step that a scene can set.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// Output frames per second.
+    pub fps: f64,
+    /// Interval lengths and velocities.
+    pub time: TimeSettings,
+    /// Repulsions, before the stages.
+    pub repulsion: Repulsion,
+    /// Stages of every attempt.
+    pub response: Vec<Stage>,
+    /// Further stages at the shortest interval.
+    pub failsafe: Vec<Stage>,
+    /// What positions at output frames are rounded to.
+    pub grid: Grid,
+}
+
+/// What [`Simulation::new`] is made of.
+pub struct Setup {
+    /// Topology of all bodies.
+    pub mesh: Arc<Mesh>,
+    /// Start positions, in metres.
+    pub x: Vec<DVec3>,
+    /// Start velocities, in metres per second.
+    pub v: Vec<DVec3>,
+    /// Forces and masses.
+    pub dynamics: Dynamics,
+    /// Thickness and friction.
+    pub surfaces: Surfaces,
+    /// Where scripted vertices go.
+    pub script: Script,
+    /// The collision step.
+    pub settings: Settings,
+}
+
+/// Cloth in motion: a certified state and what moves it on.
+pub struct Simulation {
+    dynamics: Dynamics,
+    surfaces: Surfaces,
+    script: Script,
+    settings: Settings,
+    detector: Detector,
+    state: Verified,
+    tick: u64,
+    interval: u64,
+}
+
+/// All that a run remembers between frames.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Checkpoint {
+    /// Time, in ticks.
+    pub tick: u64,
+    /// Length of the next interval, in ticks.
+    pub interval: u64,
+    /// Positions, in metres.
+    pub x: Vec<DVec3>,
+    /// Velocities, in metres per second.
+    pub v: Vec<DVec3>,
+}
+
+/// Impacts by kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ImpactCount {
+    /// Of a vertex with a face.
+    pub vertex_face: usize,
+    /// Of two edges.
+    pub edge_edge: usize,
+}
+
+/// Processor time by phase, in milliseconds; the only part of a report that differs between runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Phases {
+    /// Internal dynamics.
+    pub propose_ms: f64,
+    /// Proximities and repulsions.
+    pub repel_ms: f64,
+    /// Detection and stages.
+    pub respond_ms: f64,
+    /// Snapping and certification.
+    pub accept_ms: f64,
+    /// The independent audit and the gap at the output frame.
+    pub audit_ms: f64,
+}
+
+impl Phases {
+    /// Sum of all phases, in milliseconds.
+    pub fn total_ms(&self) -> f64 {
+        self.propose_ms + self.repel_ms + self.respond_ms + self.accept_ms + self.audit_ms
+    }
+}
+
+/// What happened in one output frame.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FrameReport {
+    /// Number of the frame; the start state is frame 0.
+    pub frame: u64,
+    /// Crossing face pairs at its end, by the auditor: 0, or something is very wrong.
+    pub intersections: usize,
+    /// Accepted intervals.
+    pub intervals: usize,
+    /// Refused attempts.
+    pub retries: usize,
+    /// Integrator loops of the accepted intervals.
+    pub loops: u64,
+    /// Impacts at the beginning of every round, summed.
+    pub impacts: ImpactCount,
+    /// Most impacts in one round.
+    pub peak_impacts: usize,
+    /// Rounds by stage.
+    pub rounds: BTreeMap<String, usize>,
+    /// Intervals in which a fail-safe stage had to act, by stage.
+    pub failsafes: BTreeMap<String, usize>,
+    /// Free vertices that could not be put on the output grid.
+    pub off_grid: usize,
+    /// Smallest gap of a pair nearer than its thickness at the end of the frame, in metres.
+    pub smallest_gap: Option<f64>,
+    /// `Σ m |x_new − x0|²` of touched vertices, in kg·m².
+    pub kept: f64,
+    /// `Σ m |x1 − x0|²` of touched vertices, in kg·m²; `kept` divided by this is the kept share.
+    pub wanted: f64,
+    /// Kinetic energy at the end, in joules.
+    pub kinetic_energy: f64,
+    /// Processor time by phase.
+    pub phases: Phases,
+}
+
+/// What one accepted interval did.
+struct Attempt {
+    response: Response,
+    loops: u64,
+    off_grid: usize,
+    kept: f64,
+    wanted: f64,
+}
+
+impl Simulation {
+    /// Certifies the start and makes it ready to run.
+    ///
+    /// # Errors
+    /// The start is unusable or tangled.
+    pub fn new(setup: Setup) -> Result<Self, StartError> {
+        let Setup {
+            mesh,
+            x,
+            v,
+            dynamics,
+            surfaces,
+            script,
+            settings,
+        } = setup;
+        let detector = Detector::new(&mesh);
+        let state = verify::start(mesh, x, v)?;
+        let interval = settings.time.longest();
+        Ok(Self {
+            dynamics,
+            surfaces,
+            script,
+            settings,
+            detector,
+            state,
+            tick: 0,
+            interval,
+        })
+    }
+
+    /// The certified state.
+    pub fn state(&self) -> &Verified {
+        &self.state
+    }
+
+    /// Output frames done so far.
+    pub fn frame(&self) -> u64 {
+        self.tick / TICKS_PER_FRAME
+    }
+
+    /// All that is needed to go on later, to the same bits; taken between frames.
+    pub fn checkpoint(&self) -> Checkpoint {
+        Checkpoint {
+            tick: self.tick,
+            interval: self.interval,
+            x: self.state.positions().to_vec(),
+            v: self.state.velocities().to_vec(),
+        }
+    }
+
+    /// Goes on from a checkpoint of the same scene; its positions are certified anew.
+    ///
+    /// # Errors
+    /// The checkpoint's positions are unusable or tangled: it is not one of this scene.
+    pub fn restore(&mut self, checkpoint: Checkpoint) -> Result<(), StartError> {
+        let Checkpoint {
+            tick,
+            interval,
+            x,
+            v,
+        } = checkpoint;
+        self.state = verify::start(Arc::clone(self.state.mesh()), x, v)?;
+        (self.tick, self.interval) = (tick, interval);
+        Ok(())
+    }
+
+    /// Advances by one output frame.
+    ///
+    /// # Errors
+    /// An interval of the shortest length was refused after all stages. The state is then that of the last
+    /// accepted interval.
+    pub fn step(&mut self) -> Result<FrameReport, StepError> {
+        let end = (self.frame() + 1) * TICKS_PER_FRAME;
+        let mut report = FrameReport {
+            frame: self.frame() + 1,
+            ..Default::default()
+        };
+        while self.tick < end {
+            let mut length = self.affordable(self.interval);
+            let attempt = loop {
+                match self.attempt(length, &mut report.phases) {
+                    Ok(attempt) => break attempt,
+                    Err(error) if length <= self.settings.time.shortest() => return Err(error),
+                    Err(_) => {
+                        report.retries += 1;
+                        length /= 2;
+                    }
+                }
+            };
+            self.tick += length;
+            // doubled intervals must still land on frames: only where the tick is a multiple of them
+            let may_grow =
+                2 * length <= self.settings.time.longest() && self.tick.is_multiple_of(2 * length);
+            self.interval = if may_grow { 2 * length } else { length };
+            self.count(&attempt, &mut report);
+        }
+
+        let clock = Instant::now();
+        report.intersections =
+            audit::intersections(self.state.mesh(), self.state.positions()).len();
+        report.smallest_gap = self.smallest_gap();
+        report.kinetic_energy = self.kinetic_energy();
+        report.phases.audit_ms += milliseconds(clock);
+        Ok(report)
+    }
+
+    /// The interval shortened until it takes at most `max_loops` integrator loops, but not below the shortest.
+    fn affordable(&self, mut length: u64) -> u64 {
+        let longest = f64::from(self.settings.time.max_loops)
+            * self.dynamics.max_loop(self.state.positions());
+        while length > self.settings.time.shortest()
+            && length as f64 * self.seconds_per_tick() > longest
+        {
+            length /= 2;
+        }
+        length
+    }
+
+    fn seconds_per_tick(&self) -> f64 {
+        1.0 / (self.settings.fps * TICKS_PER_FRAME as f64)
+    }
+
+    /// One attempt at one interval of `length` ticks: the flow, without retries.
+    fn attempt(&mut self, length: u64, phases: &mut Phases) -> Result<Attempt, StepError> {
+        let seconds_per_tick = self.seconds_per_tick();
+        let Self {
+            dynamics,
+            surfaces,
+            script,
+            settings,
+            detector,
+            state,
+            tick,
+            ..
+        } = self;
+        let (time, dt) = (
+            *tick as f64 * seconds_per_tick,
+            length as f64 * seconds_per_tick,
+        );
+
+        let clock = Instant::now();
+        let target = script.at(*tick + length, state.positions());
+        let proposal = dynamics.propose(state.positions(), state.velocities(), &target, time, dt);
+        phases.propose_ms += milliseconds(clock);
+
+        let mut candidate = Candidate {
+            start: state,
+            inverse_mass: dynamics.inverse_mass(),
+            surfaces,
+            dt,
+            x: proposal.x.clone(),
+        };
+        let clock = Instant::now();
+        let repelled = settings.repulsion.apply(&mut candidate, detector);
+        phases.repel_ms += milliseconds(clock);
+
+        let clock = Instant::now();
+        let mut stages = settings.response.clone();
+        if length <= settings.time.shortest() {
+            stages.extend_from_slice(&settings.failsafe);
+        }
+        let response = respond(&stages, &mut candidate, detector);
+        phases.respond_ms += milliseconds(clock);
+
+        let clock = Instant::now();
+        let responded = candidate.x.clone();
+        let at_frame = (*tick + length).is_multiple_of(TICKS_PER_FRAME);
+        let off_grid = if at_frame {
+            grid::snap(settings.grid, &mut candidate, detector)
+        } else {
+            0
+        };
+        let accepted = verify::accept(candidate, detector);
+        phases.accept_ms += milliseconds(clock);
+
+        let mut next = accepted?;
+        let (kept, wanted) = kept_share(
+            dynamics.mass(),
+            state.positions(),
+            &proposal.x,
+            &responded,
+            &response.touched,
+        );
+        let collided = !response.rounds.is_empty();
+        let update = if collided {
+            settings.time.velocity
+        } else {
+            VelocityUpdate::Notes
+        };
+        for (v, velocity) in next.velocities_mut().iter_mut().enumerate() {
+            // from positions before snapping: laws are not to feel the output grid
+            *velocity = proposal.v[v] + (responded[v] - proposal.x[v]) / dt;
+        }
+        if update == VelocityUpdate::Sifakis {
+            for v in response
+                .touched
+                .iter()
+                .chain(&repelled)
+                .map(|&v| v as usize)
+            {
+                next.velocities_mut()[v] = (responded[v] - state.positions()[v]) / dt;
+            }
+        }
+        *state = next;
+        Ok(Attempt {
+            response,
+            loops: u64::from(proposal.loops),
+            off_grid,
+            kept,
+            wanted,
+        })
+    }
+
+    fn count(&self, attempt: &Attempt, report: &mut FrameReport) {
+        report.intervals += 1;
+        report.loops += attempt.loops;
+        report.off_grid += attempt.off_grid;
+        report.kept += attempt.kept;
+        report.wanted += attempt.wanted;
+        for round in &attempt.response.rounds {
+            report.impacts.vertex_face += round.vertex_face;
+            report.impacts.edge_edge += round.edge_edge;
+            report.peak_impacts = report.peak_impacts.max(round.vertex_face + round.edge_edge);
+            *report.rounds.entry(round.stage.to_string()).or_default() += 1;
+        }
+        for stage in &self.settings.failsafe {
+            if attempt
+                .response
+                .rounds
+                .iter()
+                .any(|round| round.stage == stage.name())
+            {
+                *report
+                    .failsafes
+                    .entry(stage.name().to_string())
+                    .or_default() += 1;
+            }
+        }
+    }
+
+    fn smallest_gap(&mut self) -> Option<f64> {
+        let margin = Margin {
+            thickness: &self.surfaces.thickness,
+            rest: &self.surfaces.rest,
+        };
+        let near =
+            self.detector
+                .proximities(self.state.mesh(), self.state.positions(), &margin, None);
+        near.iter()
+            .map(|proximity| proximity.gap)
+            .min_by(f64::total_cmp)
+    }
+
+    fn kinetic_energy(&self) -> f64 {
+        let free = self.dynamics.inverse_mass().iter().map(|&w| w > 0.0);
+        let energy = |(&m, v): (&f64, &DVec3)| 0.5 * m * v.length_squared();
+        let each = self
+            .dynamics
+            .mass()
+            .iter()
+            .zip(self.state.velocities())
+            .map(energy);
+        each.zip(free)
+            .filter_map(|(energy, free)| free.then_some(energy))
+            .sum()
+    }
+}
+
+/// `Σ m |x_new − x0|²` and `Σ m |x1 − x0|²` of the touched vertices.
+fn kept_share(
+    mass: &[f64],
+    x0: &[DVec3],
+    x1: &[DVec3],
+    new: &[DVec3],
+    touched: &[u32],
+) -> (f64, f64) {
+    touched
+        .iter()
+        .map(|&v| v as usize)
+        .fold((0.0, 0.0), |(kept, wanted), v| {
+            let way = |x: &[DVec3]| mass[v] * (x[v] - x0[v]).length_squared();
+            (kept + way(new), wanted + way(x1))
+        })
+}
+
+fn milliseconds(since: Instant) -> f64 {
+    since.elapsed().as_secs_f64() * 1e3
+}

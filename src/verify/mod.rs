@@ -1,0 +1,126 @@
+//! The judge: the only place where a certificate is issued.
+//!
+//! A [`Verified`] exists only if its positions, as stored, cross nothing, and if the straight motion that led
+//! to them met nothing on the way. It sees neither the response nor the dynamics: whatever stages believe does
+//! not count. [`audit`] is a second implementation that shares no code with the first.
+
+pub mod audit;
+
+use std::sync::Arc;
+
+use glam::DVec3;
+
+use crate::error::{StartError, StepError};
+use crate::geometry::detect::{Asked, Detector};
+use crate::geometry::mesh::check_positions;
+use crate::geometry::{Mesh, ccd, intersect};
+use crate::state::Candidate;
+
+/// A state that is proved free of intersections; pairs of two obstacle features are outside the certificate.
+///
+/// Made by [`start`] and [`accept`] only. Velocities may be replaced: the certificate is about positions.
+#[derive(Clone, Debug)]
+pub struct Verified {
+    mesh: Arc<Mesh>,
+    x: Vec<DVec3>,
+    v: Vec<DVec3>,
+}
+
+impl Verified {
+    /// The mesh that the certificate is about.
+    pub fn mesh(&self) -> &Arc<Mesh> {
+        &self.mesh
+    }
+
+    /// Positions, in metres.
+    pub fn positions(&self) -> &[DVec3] {
+        &self.x
+    }
+
+    /// Velocities, in metres per second.
+    pub fn velocities(&self) -> &[DVec3] {
+        &self.v
+    }
+
+    /// Velocities, to be finished by the integrator after acceptance.
+    pub fn velocities_mut(&mut self) -> &mut [DVec3] {
+        &mut self.v
+    }
+}
+
+/// Certifies a start state.
+///
+/// # Errors
+/// Positions or velocities that are unusable, or crossing faces; nothing is repaired here.
+pub fn start(mesh: Arc<Mesh>, x: Vec<DVec3>, v: Vec<DVec3>) -> Result<Verified, StartError> {
+    check_positions(&mesh, &x)?;
+    if v.len() != x.len() {
+        return Err(StartError::VelocityCount {
+            velocities: v.len(),
+            vertex_count: x.len(),
+        });
+    }
+    if let Some(vertex) = v.iter().position(|v| !v.is_finite()) {
+        return Err(StartError::Velocity {
+            vertex,
+            velocity: v[vertex],
+        });
+    }
+    let crossing = intersect::crossing_faces(&mesh, &x);
+    match crossing.first() {
+        Some(&[a, b]) => {
+            let name = |face| mesh.bodies()[mesh.body_of_face(face) as usize].name.clone();
+            Err(StartError::Crossing {
+                count: crossing.len(),
+                faces: [a, b],
+                bodies: [name(a), name(b)],
+            })
+        }
+        None => Ok(Verified { mesh, x, v }),
+    }
+}
+
+/// Certifies the end of a motion, or says why not; the start is untouched either way.
+///
+/// The continuous test is run in exact mode over every pair, on the very bits that will be stored, and the
+/// static test on the end state. The velocities of the new state are the mean ones, `(x − x₀)/dt`.
+///
+/// # Errors
+/// [`StepError::BadCandidate`] for positions that are not numbers or out of range,
+/// [`StepError::Unresolved`] if something meets on the way, [`StepError::Crossing`] never, unless detection has a bug.
+pub fn accept(candidate: Candidate<'_>, detector: &mut Detector) -> Result<Verified, StepError> {
+    let Candidate { start, dt, x, .. } = candidate;
+    let mesh = start.mesh();
+    check_positions(mesh, &x)?;
+
+    let exact = Asked {
+        mode: ccd::Mode::Exact,
+        margin: None,
+    };
+    let impacts = detector.impacts(mesh, &start.x, &x, &exact);
+    if let Some(first) = impacts.first() {
+        return Err(StepError::Unresolved {
+            count: impacts.len(),
+            first: first.pair,
+            vertices: first.vertices,
+        });
+    }
+    let crossing = intersect::crossing_faces(mesh, &x);
+    if let Some(&first) = crossing.first() {
+        return Err(StepError::Crossing {
+            count: crossing.len(),
+            first,
+        });
+    }
+
+    let v = x
+        .iter()
+        .zip(&start.x)
+        .map(|(x1, x0)| (x1 - x0) / dt)
+        .collect();
+    Ok(Verified {
+        mesh: Arc::clone(mesh),
+        x,
+        v,
+    })
+}

@@ -1,0 +1,252 @@
+//! Laws of the collision step: momentum, energy, scripted vertices, friction, invariance.
+
+use std::sync::Arc;
+
+use glam::{DMat3, DVec3, dvec3};
+use percale::geometry::Mesh;
+use percale::geometry::detect::Detector;
+use percale::response::{Hold, Impulses, Repulsion, Stage, respond};
+use percale::scene::Shape;
+use percale::state::{Candidate, Surfaces};
+use percale::verify::{self, Verified};
+
+const THICKNESS: f64 = 1e-3;
+
+/// Two square sheets, 2 cm apart, the upper one turned and shifted.
+fn two_sheets() -> (Arc<Mesh>, Vec<DVec3>) {
+    let shape = Shape::Sheet {
+        size: [1.0, 1.0],
+        cells: [10, 10],
+        centres: 0,
+    }
+    .triangles()
+    .unwrap();
+    let n = shape.x.len() as u32;
+    let turn = DMat3::from_rotation_y(0.4);
+    let mut x = shape.x.clone();
+    x.extend(shape.x.iter().map(|&p| turn * p + dvec3(0.13, 0.02, 0.07)));
+    let mut faces = shape.faces.clone();
+    faces.extend(shape.faces.iter().map(|face| face.map(|v| v + n)));
+    (Arc::new(Mesh::new(x.len(), faces).unwrap()), x)
+}
+
+struct Case {
+    start: Verified,
+    inverse_mass: Vec<f64>,
+    surfaces: Surfaces,
+    wanted: Vec<DVec3>,
+}
+
+impl Case {
+    fn new(
+        mesh: &Arc<Mesh>,
+        x: &[DVec3],
+        wanted: Vec<DVec3>,
+        inverse_mass: Vec<f64>,
+        friction: f64,
+    ) -> Self {
+        let surfaces = Surfaces::uniform(mesh, x.to_vec(), THICKNESS, friction);
+        let start =
+            verify::start(Arc::clone(mesh), x.to_vec(), vec![DVec3::ZERO; x.len()]).unwrap();
+        Self {
+            start,
+            inverse_mass,
+            surfaces,
+            wanted,
+        }
+    }
+
+    /// The upper sheet falls through the lower one, with a ripple so that nothing is symmetric.
+    fn falling(friction: f64) -> Self {
+        let (mesh, x) = two_sheets();
+        let ripple = |p: DVec3| {
+            dvec3(
+                0.01,
+                -0.05 + 0.02 * (7.0 * p.x).sin() * (5.0 * p.z).cos(),
+                -0.02,
+            )
+        };
+        let wanted = x
+            .iter()
+            .enumerate()
+            .map(|(v, &p)| if v < 121 { p } else { p + ripple(p) })
+            .collect();
+        let inverse_mass = (0..x.len())
+            .map(|v| 1.0 / (0.01 + 0.001 * (v % 7) as f64))
+            .collect();
+        Self::new(&mesh, &x, wanted, inverse_mass, friction)
+    }
+
+    fn respond(&self, stages: &[Stage]) -> (Vec<DVec3>, Verified) {
+        let mut detector = Detector::new(self.start.mesh());
+        let mut candidate = Candidate {
+            start: &self.start,
+            inverse_mass: &self.inverse_mass,
+            surfaces: &self.surfaces,
+            dt: 0.01,
+            x: self.wanted.clone(),
+        };
+        let response = respond(stages, &mut candidate, &mut detector);
+        assert!(!response.rounds.is_empty(), "the case is meant to collide");
+        let x = candidate.x.clone();
+        let accepted = verify::accept(candidate, &mut detector).unwrap();
+        (x, accepted)
+    }
+
+    fn momentum(&self, x: &[DVec3]) -> DVec3 {
+        self.each(x).map(|(m, d)| m * d).sum()
+    }
+
+    fn energy(&self, x: &[DVec3]) -> f64 {
+        self.each(x)
+            .map(|(m, d)| 0.5 * m * d.length_squared())
+            .sum()
+    }
+
+    fn scale(&self) -> f64 {
+        self.each(&self.wanted).map(|(m, d)| m * d.length()).sum()
+    }
+
+    fn each(&self, x: &[DVec3]) -> impl Iterator<Item = (f64, DVec3)> {
+        let free = self.inverse_mass.iter().zip(x).zip(self.start.positions());
+        free.filter(|((w, _), _)| **w > 0.0)
+            .map(|((w, x1), x0)| (1.0 / w, x1 - x0))
+    }
+}
+
+fn impulses() -> Vec<Stage> {
+    vec![Stage::Impulses(Impulses {
+        max_rounds: 200,
+        ..Impulses::default()
+    })]
+}
+
+#[test]
+fn impulses_resolve_keep_momentum_and_never_add_energy() {
+    for friction in [0.0, 0.5] {
+        let case = Case::falling(friction);
+        let (x, _) = case.respond(&impulses());
+        let change = (case.momentum(&x) - case.momentum(&case.wanted)).length();
+        assert!(
+            change < 1e-12 * case.scale(),
+            "momentum changed by {change}"
+        );
+        assert!(case.energy(&x) < case.energy(&case.wanted));
+        assert!(
+            case.energy(&x) > 0.1 * case.energy(&case.wanted),
+            "stopped dead"
+        );
+    }
+}
+
+#[test]
+fn friction_slows_sliding_and_more_of_it_slows_more() {
+    let slid = [0.0, 0.2, 0.6].map(|friction| {
+        let case = Case::falling(friction);
+        let (x, _) = case.respond(&impulses());
+        let way = |range: std::ops::Range<usize>| -> f64 {
+            let n = range.len() as f64;
+            range
+                .map(|v| x[v].x - case.start.positions()[v].x)
+                .sum::<f64>()
+                / n
+        };
+        way(121..242) - way(0..121)
+    });
+    assert!(
+        (slid[0] - 0.01).abs() < 2e-3,
+        "without friction the sheets slide as they like: {slid:?}"
+    );
+    assert!(
+        slid[0] > slid[1] && slid[1] > slid[2] && slid[2] > -1e-9,
+        "{slid:?}"
+    );
+}
+
+#[test]
+fn scripted_vertices_stay_where_they_are_told_to_the_bit() {
+    let mut case = Case::falling(0.3);
+    for v in 0..121 {
+        case.inverse_mass[v] = 0.0;
+        case.wanted[v].y += 1e-3;
+    }
+    let (x, accepted) = case.respond(&impulses());
+    assert_eq!(x[..121], case.wanted[..121]);
+    assert_eq!(accepted.positions()[..121], case.wanted[..121]);
+}
+
+#[test]
+fn hold_alone_succeeds_on_hostile_motions() {
+    let (mesh, x) = two_sheets();
+    // every vertex thrown anywhere in the scene, by a fixed congruential generator
+    let mut seed = 12345u64;
+    let mut random = || {
+        seed = seed
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (seed >> 11) as f64 / (1u64 << 53) as f64 - 0.5
+    };
+    for _ in 0..20 {
+        let wanted: Vec<DVec3> = x
+            .iter()
+            .map(|_| dvec3(random(), random(), random()))
+            .collect();
+        let case = Case::new(&mesh, &x, wanted, vec![1.0; x.len()], 0.3);
+        let (_, accepted) = case.respond(&[Stage::Hold(Hold::default())]);
+        assert_eq!(
+            verify::audit::intersections(&mesh, accepted.positions()),
+            Vec::<[u32; 2]>::new()
+        );
+    }
+}
+
+#[test]
+fn repulsion_opens_what_is_too_near_and_keeps_momentum() {
+    let (mesh, rest) = two_sheets();
+    let mut x = rest.clone();
+    for p in &mut x[121..] {
+        p.y = 0.25 * THICKNESS;
+    }
+    let mut case = Case::new(&mesh, &x, x.clone(), vec![100.0; x.len()], 0.3);
+    case.surfaces.rest = rest; // features of one body are not pushed beyond half their distance at rest
+    let mut detector = Detector::new(&mesh);
+    let mut candidate = Candidate {
+        start: &case.start,
+        inverse_mass: &case.inverse_mass,
+        surfaces: &case.surfaces,
+        dt: 0.01,
+        x: x.clone(),
+    };
+    let repulsion = Repulsion::default();
+    let moved = repulsion.apply(&mut candidate, &mut detector);
+    assert!(moved.len() > 100, "{} vertices moved", moved.len());
+    assert!(case.momentum(&candidate.x).length() < 1e-15);
+    let height = |x: &[DVec3]| {
+        x[121..].iter().map(|p| p.y).sum::<f64>() / 121.0
+            - x[..121].iter().map(|p| p.y).sum::<f64>() / 121.0
+    };
+    let (before, after) = (height(&x), height(&candidate.x));
+    assert!(
+        after > before && after < THICKNESS,
+        "opens, and does not pop: {before} {after}"
+    );
+}
+
+#[test]
+fn the_response_does_not_depend_on_units() {
+    // metres or kilometres, as a power of two so that rounding is the same
+    let case = Case::falling(0.3);
+    let (x, _) = case.respond(&impulses());
+    let unit = 1024.0;
+    let scaled = |x: &[DVec3]| x.iter().map(|&p| unit * p).collect::<Vec<_>>();
+    let mut large = Case::new(
+        case.start.mesh(),
+        &scaled(case.start.positions()),
+        scaled(&case.wanted),
+        case.inverse_mass.clone(),
+        0.3,
+    );
+    large.surfaces.thickness.fill(unit * THICKNESS);
+    let (y, _) = large.respond(&impulses());
+    assert_eq!(scaled(&x), y);
+}

@@ -1,0 +1,21 @@
+//! Integration tests: one binary, one module per theme.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot unwrap has failed; clippy.toml knows only #[test] functions"
+)]
+
+mod ccd_data;
+mod ccd_flat;
+mod ccd_oracle;
+mod ccd_random;
+mod detection;
+mod documents;
+mod flat_sheet;
+mod judge;
+mod laws;
+mod loaders;
+mod path_data;
+mod path_judge;
+mod paths;
+mod scenes;
