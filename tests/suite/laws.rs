@@ -17,7 +17,7 @@ fn two_sheets() -> (Arc<Mesh>, Vec<DVec3>) {
     let shape = Shape::Sheet {
         size: [1.0, 1.0],
         cells: [10, 10],
-        centres: false,
+        centres: 0,
     }
     .triangles()
     .unwrap();
