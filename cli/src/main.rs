@@ -5,7 +5,9 @@
 
 #![allow(clippy::print_stdout, reason = "results go to stdout")]
 
+mod check;
 mod failure;
+mod inputs;
 mod render;
 mod run;
 
@@ -29,6 +31,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(run::Run),
+    Check(check::Check),
     Render(render::Render),
 }
 
@@ -42,6 +45,7 @@ fn main() -> ExitCode {
     }
     let result = match cli.command {
         Command::Run(run) => run.run(),
+        Command::Check(check) => check.run(),
         Command::Render(render) => render.run(),
     };
     result.unwrap_or_else(|failure: Failure| {

@@ -23,6 +23,7 @@
 use glam::DVec3;
 
 use super::damping::Damper;
+use super::stretch::Weights;
 
 /// Heights below this share of the rest height count as this share in the gradient of the angle.
 const THINNEST: f64 = 0.1;
@@ -69,6 +70,15 @@ impl Hinge {
             gradient: self.gradient(self.positions(x)),
             coefficient: self.damping,
         }
+    }
+
+    /// ∇θ, and the weight of ∇θ ∇θᵀ in the weighted sum of stiffness and damping.
+    ///
+    /// The stiffness is `k ∇θ ∇θᵀ + k (θ − θ₀) ∇²θ`. Only the first part is kept: it is positive semi-definite by its form,
+    /// the second is indefinite and vanishes at the rest angle.
+    pub(super) fn matrix(&self, x: &[DVec3], weights: Weights) -> ([DVec3; 4], f64) {
+        let weight = weights.stiffness * self.stiffness + weights.damping * self.damping;
+        (self.gradient(self.positions(x)), weight)
     }
 
     /// Adds the row sums of k ∇θ ∇θᵀ; the rest of the stiffness, k (θ − θ₀) ∇²θ, is of the order of the turn and left out.

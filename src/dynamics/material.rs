@@ -15,6 +15,9 @@ pub struct Fabric {
     pub density: f64,
     /// Resistance to stretching along warp and weft, N/m (force per width at strain 1).
     pub stretch: [f64; 2],
+    /// Coupling of warp and weft (Poisson effect), N/m: stretching one direction by strain 1 pulls this much across. At
+    /// most the geometric mean of the two stretch stiffnesses in magnitude. Springs have none.
+    pub coupling: f64,
     /// Shear modulus, N/m (force per width at shear angle 1 rad).
     pub shear: f64,
     /// Bending rigidity along warp, bias (45°) and weft, N·m (moment per width at curvature 1/m).
@@ -31,6 +34,7 @@ impl Default for Fabric {
         Self {
             density: 0.2,
             stretch: [1000.0, 1000.0],
+            coupling: 0.0,
             shear: 50.0,
             bend: [1.0e-5, 1.0e-5, 1.0e-5],
             stretch_damping: 1.0e-3,

@@ -10,7 +10,6 @@ use std::collections::BinaryHeap;
 use glam::DVec3;
 
 use super::Rest;
-use super::neighbours::Neighbours;
 use crate::geometry::Mesh;
 
 /// Share of its radius by which a vertex has to lie within a disc.
@@ -24,23 +23,16 @@ pub(super) struct Distances<'a> {
     mesh: &'a Mesh,
     x: &'a [DVec3],
     rest: Rest<'a>,
-    neighbours: &'a Neighbours,
     distance: Vec<f64>,
     is_settled: Vec<bool>,
 }
 
 impl<'a> Distances<'a> {
-    pub(super) fn new(
-        mesh: &'a Mesh,
-        x: &'a [DVec3],
-        rest: Rest<'a>,
-        neighbours: &'a Neighbours,
-    ) -> Self {
+    pub(super) fn new(mesh: &'a Mesh, x: &'a [DVec3], rest: Rest<'a>) -> Self {
         Self {
             mesh,
             x,
             rest,
-            neighbours,
             distance: vec![f64::INFINITY; mesh.vertex_count()],
             is_settled: vec![false; mesh.vertex_count()],
         }
@@ -96,7 +88,7 @@ impl<'a> Distances<'a> {
             if is_enough(&self.is_settled) {
                 break;
             }
-            for &face in self.neighbours.faces(v) {
+            for &face in self.mesh.faces_of_vertex(v) {
                 for (target, candidate) in self.handed_on(face, v).into_iter().flatten() {
                     if candidate < self.distance[target as usize] {
                         if self.distance[target as usize] == f64::INFINITY {

@@ -18,7 +18,6 @@ use glam::DVec3;
 
 use super::Rest;
 use super::distance::Distances;
-use super::neighbours::Neighbours;
 use super::paths::{Path, PathKind};
 use super::perturb;
 use super::segments::{Crossing, End, Segments};
@@ -54,7 +53,6 @@ pub(super) struct Flood<'a> {
     mesh: &'a Mesh,
     x: &'a [DVec3],
     found: &'a Segments,
-    neighbours: &'a Neighbours,
     /// Side of each vertex, or `FREE`, or `REMOVED` where the path goes through it.
     side: Vec<u8>,
     /// Whether the path crosses an edge an odd number of times.
@@ -75,24 +73,17 @@ struct Written {
 }
 
 impl<'a> Flood<'a> {
-    pub(super) fn new(
-        mesh: &'a Mesh,
-        x: &'a [DVec3],
-        rest: Rest<'a>,
-        found: &'a Segments,
-        neighbours: &'a Neighbours,
-    ) -> Self {
+    pub(super) fn new(mesh: &'a Mesh, x: &'a [DVec3], rest: Rest<'a>, found: &'a Segments) -> Self {
         Self {
             mesh,
             x,
             found,
-            neighbours,
             side: vec![FREE; mesh.vertex_count()],
             is_odd: vec![false; mesh.edges().len()],
             in_band: vec![false; mesh.faces().len()],
             written: Written::default(),
             met: Vec::new(),
-            distances: Distances::new(mesh, x, rest, neighbours),
+            distances: Distances::new(mesh, x, rest),
         }
     }
 
@@ -123,7 +114,7 @@ impl<'a> Flood<'a> {
         }
         let removed = self.written.vertices.clone();
         for v in removed {
-            for &face in self.neighbours.faces(v) {
+            for &face in self.mesh.faces_of_vertex(v) {
                 self.add_to_band(face);
             }
         }
@@ -228,7 +219,7 @@ impl<'a> Flood<'a> {
         self.set(start, 0);
         while let Some(v) = queue.pop() {
             let own = self.side[v as usize];
-            for &edge in self.neighbours.edges(v) {
+            for &edge in self.mesh.edges_of_vertex(v) {
                 let w = self.across(edge, v);
                 if self.side[w as usize] == REMOVED || !allowed(self, edge) {
                     continue;
@@ -278,7 +269,7 @@ impl<'a> Flood<'a> {
             };
             let v = regions[i][heads[i]];
             heads[i] += 1;
-            for &edge in self.neighbours.edges(v) {
+            for &edge in self.mesh.edges_of_vertex(v) {
                 let w = self.across(edge, v);
                 if self.is_odd[edge as usize] {
                     continue; // its ends are in the band, on different sides
@@ -300,7 +291,7 @@ impl<'a> Flood<'a> {
     fn split_disc(&mut self, centre: u32, disc: &[u32]) -> Option<Vec<u32>> {
         // the disc, and all neighbours of the centre to hold it together there
         let mut members = disc.to_vec();
-        for &edge in self.neighbours.edges(centre) {
+        for &edge in self.mesh.edges_of_vertex(centre) {
             members.push(self.across(edge, centre));
         }
         members.retain(|&v| self.side[v as usize] == FREE);
@@ -336,7 +327,7 @@ impl<'a> Flood<'a> {
         a.sort_unstable();
         b.sort_unstable();
         let area = |region: &[u32]| -> f64 {
-            let faces = region.iter().flat_map(|&v| self.neighbours.faces(v));
+            let faces = region.iter().flat_map(|&v| self.mesh.faces_of_vertex(v));
             let corners = faces.map(|&f| self.mesh.faces()[f as usize].map(|v| self.x[v as usize]));
             corners.map(|[p, q, r]| (q - p).cross(r - p).length()).sum()
         };
