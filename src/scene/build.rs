@@ -49,6 +49,7 @@ impl Scene {
                 models.push(ClothModel {
                     body: number,
                     fabric: cloth.fabric.clone(),
+                    stretch: cloth.stretch,
                     rest: RestShape::from_positions(&mesh, body, object.shape.x.clone()),
                     pinned: pinned.collect(),
                 });

@@ -30,10 +30,11 @@ use serde::{Deserialize, Serialize};
 pub use builtin::BUILTIN;
 pub use file::{SceneError, Variant};
 pub use motion::{Key, Motion};
+pub use objects::Counts;
 pub use region::{Direction, Region};
 pub use shapes::Shape;
 
-use crate::dynamics::{self, Fabric};
+use crate::dynamics::{self, Fabric, Stretch};
 use crate::geometry::BodyKind;
 use crate::grid::Grid;
 use crate::response::{Hold, Impulses, Repulsion, Stage};
@@ -137,6 +138,9 @@ pub struct Cloth {
     /// What it is made of: a name or a table.
     #[serde(default)]
     pub fabric: Fabric,
+    /// How it resists stretching.
+    #[serde(default)]
+    pub stretch: Stretch,
     /// Name by which pairs of surfaces find it.
     #[serde(default = "cloth_surface")]
     pub surface: String,

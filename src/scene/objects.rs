@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use glam::{DMat3, DVec3};
+use serde::Serialize;
 
 use super::motion::Placed;
 use super::shapes::Triangles;
@@ -36,7 +37,45 @@ pub(super) struct Scripted<'a> {
     key: String,
 }
 
+/// How large a scene is; all copies counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// Simulated objects.
+    pub cloths: usize,
+    /// Vertices of cloths; three degrees of freedom each.
+    pub vertices: usize,
+    /// Triangles of cloths.
+    pub triangles: usize,
+    /// Scripted objects.
+    pub obstacles: usize,
+    /// Vertices of obstacles.
+    pub obstacle_vertices: usize,
+    /// Triangles of obstacles.
+    pub obstacle_triangles: usize,
+}
+
 impl Scene {
+    /// Counts objects, vertices and triangles; generates the shapes to do so.
+    ///
+    /// # Errors
+    /// Impossible shapes, or files that cannot be read.
+    pub fn counts(&self) -> Result<Counts, SceneError> {
+        let mut counts = Counts::default();
+        for object in self.objects()? {
+            let (vertices, triangles) = (object.shape.x.len(), object.shape.faces.len());
+            if object.kind == BodyKind::Cloth {
+                counts.cloths += 1;
+                counts.vertices += vertices;
+                counts.triangles += triangles;
+            } else {
+                counts.obstacles += 1;
+                counts.obstacle_vertices += vertices;
+                counts.obstacle_triangles += triangles;
+            }
+        }
+        Ok(counts)
+    }
+
     /// All objects, in the order of [`Scene::object_names`].
     pub(super) fn objects(&self) -> Result<Vec<Object<'_>>, SceneError> {
         let mut objects = Vec::new();

@@ -15,7 +15,8 @@ use percale::untangle::{Analysis, Inside, Rest, analyse};
 use crate::path_judge::judge;
 
 fn data(name: &str) -> PathBuf {
-    let folder = std::env::var_os("PERCALE_DATA").expect("PERCALE_DATA names the folder of the public data");
+    let folder =
+        std::env::var_os("PERCALE_DATA").expect("PERCALE_DATA names the folder of the public data");
     PathBuf::from(folder).join(name)
 }
 
@@ -26,9 +27,22 @@ fn print_summary(name: &str, mesh: &Mesh, analysis: &Analysis, seconds: f64) {
         entry.0 += 1;
         entry.1 += contour.segment_count;
     }
-    let inside: usize = analysis.paths.iter().map(|p| p.inside.vertices().len()).sum();
-    let none = analysis.paths.iter().filter(|p| p.inside == Inside::None).count();
-    let touches = analysis.segments.locations.iter().filter(|l| l.is_touch).count();
+    let inside: usize = analysis
+        .paths
+        .iter()
+        .map(|p| p.inside.vertices().len())
+        .sum();
+    let none = analysis
+        .paths
+        .iter()
+        .filter(|p| p.inside == Inside::None)
+        .count();
+    let touches = analysis
+        .segments
+        .locations
+        .iter()
+        .filter(|l| l.is_touch)
+        .count();
     println!(
         "{name}: {} triangles, {} crossings ({touches} touches), {} segments, {} contours, {} paths, {inside} inside vertices, {none} paths without inside, {seconds:.3} s",
         mesh.faces().len(),
@@ -49,6 +63,11 @@ fn cloth_ball_is_analysed_completely() {
     let (mesh, x) = file.into_mesh().unwrap();
     let start = Instant::now();
     let analysis = analyse(&mesh, &x, Rest::Unknown).unwrap();
-    print_summary("cloth-ball 92", &mesh, &analysis, start.elapsed().as_secs_f64());
+    print_summary(
+        "cloth-ball 92",
+        &mesh,
+        &analysis,
+        start.elapsed().as_secs_f64(),
+    );
     judge("cloth-ball 92", &mesh, &x, &analysis);
 }
