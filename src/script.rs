@@ -123,6 +123,13 @@ impl Script {
         Self { tracks, grid, fps }
     }
 
+    /// All scripted vertices, track by track.
+    pub fn vertices(&self) -> impl Iterator<Item = u32> + '_ {
+        self.tracks
+            .iter()
+            .flat_map(|track| track.vertices.iter().copied())
+    }
+
     /// Positions of all vertices at a tick; those that are not scripted keep `x`.
     ///
     /// Between frames the error of rounding to the grid is blended from frame to frame. So nothing jumps at a

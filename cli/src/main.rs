@@ -10,6 +10,7 @@ mod failure;
 mod inputs;
 mod render;
 mod run;
+mod scenes;
 
 use std::process::ExitCode;
 
@@ -30,6 +31,7 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Scenes(scenes::Scenes),
     Run(run::Run),
     Check(check::Check),
     Render(render::Render),
@@ -44,6 +46,7 @@ fn main() -> ExitCode {
         pool.expect("the pool is made once, before anything uses it");
     }
     let result = match cli.command {
+        Command::Scenes(scenes) => scenes.run(),
         Command::Run(run) => run.run(),
         Command::Check(check) => check.run(),
         Command::Render(render) => render.run(),

@@ -12,6 +12,7 @@ mod error;
 mod gzip;
 mod mesh_file;
 pub mod obj;
+pub mod pc2;
 pub mod ply;
 mod polygon;
 pub mod recording;
