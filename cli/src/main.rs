@@ -9,6 +9,7 @@ mod check;
 mod failure;
 mod inputs;
 mod render;
+mod resolve;
 mod run;
 mod scenes;
 
@@ -35,6 +36,7 @@ enum Command {
     Run(run::Run),
     Check(check::Check),
     Render(render::Render),
+    Resolve(resolve::Resolve),
 }
 
 fn main() -> ExitCode {
@@ -50,6 +52,7 @@ fn main() -> ExitCode {
         Command::Run(run) => run.run(),
         Command::Check(check) => check.run(),
         Command::Render(render) => render.run(),
+        Command::Resolve(resolve) => resolve.run(),
     };
     result.unwrap_or_else(|failure: Failure| {
         eprintln!("error: {failure}");

@@ -18,4 +18,5 @@ mod loaders;
 mod path_data;
 mod path_judge;
 mod paths;
+mod resolve;
 mod scenes;
