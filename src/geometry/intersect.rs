@@ -116,6 +116,18 @@ fn find(tree: &mut Tree, mesh: &Mesh, x: &[DVec3], scope: Scope) -> Crossings {
     crossings
 }
 
+/// Calls `report` for all pairs of faces whose boxes overlap at `x`, those of two obstacle faces excepted; what it
+/// pushes comes in an order that does not depend on the number of threads.
+pub(crate) fn overlapping_faces<T: Send>(
+    mesh: &Mesh,
+    x: &[DVec3],
+    report: impl Fn([u32; 2], &mut Vec<T>) + Sync,
+) -> Vec<T> {
+    let mut tree = Tree::new(mesh);
+    tree.fit(mesh, x, x, |_| 0.0);
+    tree.face_overlaps(mesh, false, report)
+}
+
 type Triangle = [DVec3; 3];
 
 /// Compares two faces whose boxes overlap.

@@ -62,6 +62,7 @@ impl Scene {
                 let rest = rest[body.vertices.start as usize..body.vertices.end as usize].to_vec();
                 let rest = RestShape::from_positions(&mesh, body, rest);
                 ClothModel {
+                    stretch: cloth.stretch,
                     body: number,
                     fabric: cloth.fabric.clone(),
                     rest,

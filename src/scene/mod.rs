@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub use file::{BUILTIN, SceneError};
 pub use shapes::Shape;
 
-use crate::dynamics::{self, Fabric};
+use crate::dynamics::{self, Fabric, Stretch};
 use crate::grid::Grid;
 use crate::response::{Hold, Impulses, Repulsion, Stage};
 use crate::step::TimeSettings;
@@ -88,6 +88,9 @@ pub struct Cloth {
     /// What it is made of: a name or a table.
     #[serde(default)]
     pub fabric: Fabric,
+    /// How it resists stretching: `springs` or `membrane`.
+    #[serde(default)]
+    pub stretch: Stretch,
 }
 
 /// A scripted object.

@@ -10,7 +10,6 @@ use std::collections::BinaryHeap;
 use glam::DVec3;
 
 use super::Rest;
-use super::neighbours::Neighbours;
 use crate::geometry::Mesh;
 
 /// Share of its radius by which a vertex has to lie within a disc.
@@ -24,29 +23,22 @@ pub(super) struct Distances<'a> {
     mesh: &'a Mesh,
     x: &'a [DVec3],
     rest: Rest<'a>,
-    neighbours: &'a Neighbours,
     distance: Vec<f64>,
     is_settled: Vec<bool>,
 }
 
 impl<'a> Distances<'a> {
-    pub(super) fn new(
-        mesh: &'a Mesh,
-        x: &'a [DVec3],
-        rest: Rest<'a>,
-        neighbours: &'a Neighbours,
-    ) -> Self {
+    pub(super) fn new(mesh: &'a Mesh, x: &'a [DVec3], rest: Rest<'a>) -> Self {
         Self {
             mesh,
             x,
             rest,
-            neighbours,
             distance: vec![f64::INFINITY; mesh.vertex_count()],
             is_settled: vec![false; mesh.vertex_count()],
         }
     }
 
-    /// Vertices closer to `centre` than the nearer of two points, ascending; nothing if neither can be reached.
+    /// Vertices closer to `centre` than the nearer of two points, from there outward; nothing if neither can be reached.
     ///
     /// A point is three vertices with weights.
     pub(super) fn disc(&mut self, centre: u32, points: [([u32; 3], DVec3); 2]) -> Option<Vec<u32>> {
@@ -67,12 +59,11 @@ impl<'a> Distances<'a> {
                 at(0) + at(1) + at(2)
             })
             .fold(f64::INFINITY, f64::min);
-        let mut disc: Vec<u32> = settled
+        let disc = settled
             .iter()
             .copied()
             .filter(|&v| self.distance[v as usize] < (1.0 - RIM) * radius)
             .collect();
-        disc.sort_unstable();
         for v in settled {
             self.is_settled[v as usize] = false;
             self.distance[v as usize] = f64::INFINITY;
@@ -96,7 +87,7 @@ impl<'a> Distances<'a> {
             if is_enough(&self.is_settled) {
                 break;
             }
-            for &face in self.neighbours.faces(v) {
+            for &face in self.mesh.faces_of_vertex(v) {
                 for (target, candidate) in self.handed_on(face, v).into_iter().flatten() {
                     if candidate < self.distance[target as usize] {
                         if self.distance[target as usize] == f64::INFINITY {

@@ -17,18 +17,17 @@ use crate::error::MeshError;
 use crate::geometry::{Mesh, mesh::check_positions};
 
 mod distance;
-mod neighbours;
+mod fan;
+mod parity;
 mod paths;
 mod perturb;
 mod regions;
 mod segments;
 mod trace;
 
-pub use paths::{Contour, Kind, Path, PathKind};
+pub use paths::{Contour, Kind, Path, PathKind, Place};
 pub use regions::Inside;
 pub use segments::{Crossing, End, Location, Segment, Segments};
-
-use neighbours::Neighbours;
 
 /// All intersections of a mesh.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,10 +81,9 @@ pub fn analyse(mesh: &Mesh, x: &[DVec3], rest: Rest<'_>) -> Result<Analysis, Mes
         assert_eq!(uv.len(), mesh.faces().len(), "parameters for every face");
     }
     let segments = Segments::find(mesh, x);
-    let neighbours = Neighbours::of(mesh);
-    let chains = trace::chains(mesh, x, &segments, &neighbours.on_boundary);
-    let (contours, mut paths) = paths::classify(mesh, x, &segments, &chains, &neighbours);
-    regions::Flood::new(mesh, x, rest, &segments, &neighbours).fill(&mut paths);
+    let chains = trace::chains(mesh, x, &segments);
+    let (contours, mut paths) = paths::classify(mesh, x, &segments, &chains);
+    regions::Flood::new(mesh, x, rest, &segments).fill(&mut paths);
     Ok(Analysis {
         segments,
         contours,

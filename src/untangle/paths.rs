@@ -24,7 +24,7 @@
 use glam::DVec3;
 use serde::Serialize;
 
-use super::neighbours::{FanFace, Neighbours};
+use super::fan::{self, FanFace};
 use super::perturb;
 use super::regions::Inside;
 use super::segments::{End, Segments};
@@ -186,6 +186,27 @@ pub struct Path {
     fold: Fold,
 }
 
+/// Where a point of a path lies on the cloth.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Place {
+    /// At a vertex: a loop vertex.
+    Vertex(u32),
+    /// On an edge.
+    Edge {
+        /// The edge.
+        edge: u32,
+        /// From 0 at its first vertex to 1.
+        along: f64,
+    },
+    /// Within a face.
+    Face {
+        /// The face.
+        face: u32,
+        /// Weights of its corners.
+        weights: DVec3,
+    },
+}
+
 /// How the points of a path and of its partner answer each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fold {
@@ -206,6 +227,29 @@ impl Path {
             (Fold::Back, true) => (n - k) % n,
             (Fold::Back, false) => n - 1 - k,
             (Fold::Twice, _) => (k + n / 2) % n,
+        }
+    }
+
+    /// Where point `k` lies on this path's side of the cloth.
+    pub fn place(&self, found: &Segments, k: usize) -> Place {
+        match self.points[k] {
+            End::Loop(v) => Place::Vertex(v),
+            End::Crossing(c) => {
+                let crossing = found.crossings[c as usize];
+                let location = &found.locations[c as usize];
+                // the segments on either side of the point lie in one face or in two that the edge joins
+                if self.faces[k.min(self.faces.len() - 1)] == crossing.face {
+                    Place::Face {
+                        face: crossing.face,
+                        weights: location.weights,
+                    }
+                } else {
+                    Place::Edge {
+                        edge: crossing.edge,
+                        along: location.along_edge,
+                    }
+                }
+            }
         }
     }
 
@@ -238,9 +282,8 @@ pub(super) fn classify(
     x: &[DVec3],
     found: &Segments,
     chains: &[Chain],
-    neighbours: &Neighbours,
 ) -> (Vec<Contour>, Vec<Path>) {
-    let crosses = partners_in_cross(mesh, found, chains, neighbours);
+    let crosses = partners_in_cross(mesh, found, chains);
     let ends = partners_in_end(mesh, x, found, chains, &crosses);
     let mut writer = Writer {
         x,
@@ -539,12 +582,7 @@ fn loop_ends(chains: &[Chain]) -> Vec<LoopEnd> {
 }
 
 /// For each chain the other with which it is a CROSS.
-fn partners_in_cross(
-    mesh: &Mesh,
-    found: &Segments,
-    chains: &[Chain],
-    neighbours: &Neighbours,
-) -> Vec<Option<usize>> {
+fn partners_in_cross(mesh: &Mesh, found: &Segments, chains: &[Chain]) -> Vec<Option<usize>> {
     let mut partner = vec![None; chains.len()];
     let ends = loop_ends(chains);
     for group in ends.chunk_by(|a, b| a.vertex == b.vertex) {
@@ -553,7 +591,7 @@ fn partners_in_cross(
         if blis.len() < 2 {
             continue;
         }
-        let order = rays_in_order(mesh, found, neighbours, group);
+        let order = rays_in_order(mesh, found, group);
         let crosses = |a: usize, b: usize| {
             [true, false].into_iter().all(|on_boundary| {
                 let ray = |chain| Some((chain, on_boundary));
@@ -584,13 +622,8 @@ fn pair_where_unique(
 
 /// The rays that leave a loop vertex, in their order round it: for a BLI its chain and whether the ray's side ends on
 /// the boundary, nothing for others. At an inner vertex the first is repeated at the end. Empty if the faces are not one fan.
-fn rays_in_order(
-    mesh: &Mesh,
-    found: &Segments,
-    neighbours: &Neighbours,
-    group: &[LoopEnd],
-) -> Vec<Option<(usize, bool)>> {
-    let Some(fan) = neighbours.fan(mesh, group[0].vertex) else {
+fn rays_in_order(mesh: &Mesh, found: &Segments, group: &[LoopEnd]) -> Vec<Option<(usize, bool)>> {
+    let Some(fan) = fan::around(mesh, group[0].vertex) else {
         return Vec::new();
     };
     let mut rays = Vec::new();

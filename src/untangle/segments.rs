@@ -16,7 +16,8 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 use super::perturb;
-use crate::geometry::{Aabb, Mesh};
+use crate::geometry::Mesh;
+use crate::geometry::intersect::overlapping_faces;
 
 /// An edge that passes through a face.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -101,7 +102,6 @@ impl Segments {
 /// A face with what the filters need.
 struct Plane {
     corners: [u32; 3],
-    bounds: Aabb,
     origin: DVec3,
     normal: DVec3,
     magnitude: DVec3,
@@ -113,7 +113,6 @@ impl Plane {
         let [a, b, c] = corners.map(|v| x[v as usize]);
         Self {
             corners,
-            bounds: Aabb::of([a, b, c]),
             origin: a,
             normal: (b - a).cross(c - a),
             magnitude: perturb::VOLUME_ERROR * perturb::cross_magnitude(b - a, c - a),
@@ -134,8 +133,8 @@ fn find_crossings(mesh: &Mesh, x: &[DVec3]) -> Vec<Crossing> {
         .with_min_len(4096)
         .map(|&f| Plane::of(f, x))
         .collect();
-    let mut crossings = overlapping(mesh, &planes, |a, b, out| {
-        cross_faces(mesh, x, &planes, [a, b], out);
+    let mut crossings = overlapping_faces(mesh, x, |pair, out| {
+        cross_faces(mesh, x, &planes, pair, out);
     });
     crossings.sort_unstable();
     crossings
@@ -320,36 +319,4 @@ fn common_vertex(mesh: &Mesh, faces: [u32; 2]) -> u32 {
     let [f, g] = faces.map(|f| mesh.faces()[f as usize]);
     let vertex = f.into_iter().find(|v| g.contains(v));
     vertex.unwrap_or_else(|| panic!("faces {faces:?} meet in one crossing: a predicate is wrong"))
-}
-
-/// Calls `visit` for all pairs of faces whose boxes overlap, unless both are of obstacles; collects what it pushes.
-fn overlapping<T: Send>(
-    mesh: &Mesh,
-    planes: &[Plane],
-    visit: impl Fn(u32, u32, &mut Vec<T>) + Sync,
-) -> Vec<T> {
-    let mut order: Vec<u32> = (0..planes.len() as u32).collect();
-    order.sort_by(|&a, &b| {
-        let start = |f: u32| planes[f as usize].bounds.min.x;
-        start(a).total_cmp(&start(b))
-    });
-    let is_obstacle = |f: u32| mesh.is_obstacle(mesh.faces()[f as usize][0]);
-    let found: Vec<Vec<T>> = (0..order.len())
-        .into_par_iter()
-        .map(|i| {
-            let mut out = Vec::new();
-            let a = &planes[order[i] as usize];
-            for &other in &order[i + 1..] {
-                let b = &planes[other as usize];
-                if b.bounds.min.x > a.bounds.max.x {
-                    break;
-                }
-                if a.bounds.overlaps(&b.bounds) && !(is_obstacle(order[i]) && is_obstacle(other)) {
-                    visit(order[i], other, &mut out);
-                }
-            }
-            out
-        })
-        .collect();
-    found.into_iter().flatten().collect()
 }

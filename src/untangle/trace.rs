@@ -87,12 +87,7 @@ pub(super) enum Touched {
 }
 
 /// All chains, in the order of their first segments.
-pub(super) fn chains(
-    mesh: &Mesh,
-    x: &[DVec3],
-    found: &Segments,
-    on_boundary: &[bool],
-) -> Vec<Chain> {
+pub(super) fn chains(mesh: &Mesh, x: &[DVec3], found: &Segments) -> Vec<Chain> {
     let mut at = vec![[NONE; 2]; found.crossings.len()];
     for (number, segment) in (0u32..).zip(&found.segments) {
         for end in segment.ends {
@@ -102,13 +97,7 @@ pub(super) fn chains(
             }
         }
     }
-    let tracer = Tracer {
-        mesh,
-        x,
-        found,
-        on_boundary,
-        at,
-    };
+    let tracer = Tracer { mesh, x, found, at };
     let mut visited = vec![false; found.segments.len()];
     let mut chains = Vec::new();
     for segment in 0..found.segments.len() as u32 {
@@ -127,7 +116,6 @@ struct Tracer<'a> {
     mesh: &'a Mesh,
     x: &'a [DVec3],
     found: &'a Segments,
-    on_boundary: &'a [bool],
     /// The segments at each crossing; complete only where there are one or two.
     at: Vec<[u32; 2]>,
 }
@@ -259,11 +247,16 @@ impl Tracer<'_> {
         }
         let on = [[a, b], [b, c], [c, a]].map(|[i, j]| zero([p, q, i, j]));
         let sides = self.mesh.face_edges()[crossing.face as usize];
-        let edge = (0..3).find(|&k| on[k] && self.mesh.faces_of_edge(sides[k]).len() == 1);
+        let edge = (0..3).find(|&k| on[k] && self.mesh.is_boundary(sides[k]));
         // corner k lies on the sides k − 1 and k
         let vertex = (0..3)
-            .find(|&k| on[(k + 2) % 3] && on[k] && self.on_boundary[corners[k] as usize])
+            .find(|&k| on[(k + 2) % 3] && on[k] && self.is_on_boundary(corners[k]))
             .map(|k| Touched::Vertex(corners[k]));
         vertex.or(edge.map(|k| Touched::Edge(sides[k])))
+    }
+
+    fn is_on_boundary(&self, vertex: u32) -> bool {
+        let mut edges = self.mesh.edges_of_vertex(vertex).iter();
+        edges.any(|&e| self.mesh.is_boundary(e))
     }
 }

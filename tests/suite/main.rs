@@ -15,6 +15,7 @@ mod flat_sheet;
 mod judge;
 mod laws;
 mod loaders;
+mod path_data;
 mod path_judge;
 mod paths;
 mod scenes;
