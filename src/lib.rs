@@ -17,6 +17,7 @@
 //! | [`state`] | the candidate: start, end positions, masses |
 //! | [`response`] | repulsions and stages: how impacts change a candidate |
 //! | [`dynamics`] | forces, fabrics, integrators |
+//! | [`untangle`] | every intersection of a tangled state, by type |
 //! | [`verify`] | certificates, and an auditor that shares no code with detection |
 //! | [`step`] | the time loop: intervals, retries, reports |
 //! | [`scene`], [`io`], [`render`] | scenes in, results and pictures out |
@@ -47,6 +48,7 @@ pub mod scene;
 pub mod script;
 pub mod state;
 pub mod step;
+pub mod untangle;
 pub mod verify;
 
 #[cfg(test)]

@@ -5,9 +5,12 @@
 
 #![allow(clippy::print_stdout, reason = "results go to stdout")]
 
+mod check;
 mod failure;
+mod inputs;
 mod render;
 mod run;
+mod scenes;
 
 use std::process::ExitCode;
 
@@ -28,7 +31,9 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Scenes(scenes::Scenes),
     Run(run::Run),
+    Check(check::Check),
     Render(render::Render),
 }
 
@@ -41,7 +46,9 @@ fn main() -> ExitCode {
         pool.expect("the pool is made once, before anything uses it");
     }
     let result = match cli.command {
+        Command::Scenes(scenes) => scenes.run(),
         Command::Run(run) => run.run(),
+        Command::Check(check) => check.run(),
         Command::Render(render) => render.run(),
     };
     result.unwrap_or_else(|failure: Failure| {

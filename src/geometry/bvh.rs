@@ -87,10 +87,8 @@ impl Features {
 /// What a node is good for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Role {
-    /// Some face is of a cloth; two nodes without one need not be compared.
-    has_cloth: bool,
-    /// Some face is of an obstacle.
-    has_obstacle: bool,
+    /// Some face is of a cloth, or obstacles count too; two nodes without such a face need not be compared.
+    is_judged: bool,
     /// Some face has a vertex among those that are asked for.
     is_asked: bool,
 }
@@ -98,14 +96,13 @@ struct Role {
 impl Role {
     fn union(self, other: Self) -> Self {
         Self {
-            has_cloth: self.has_cloth | other.has_cloth,
-            has_obstacle: self.has_obstacle | other.has_obstacle,
+            is_judged: self.is_judged | other.is_judged,
             is_asked: self.is_asked | other.is_asked,
         }
     }
 
     fn concerns(self, other: Self) -> bool {
-        (self.has_cloth | other.has_cloth) && (self.is_asked | other.is_asked)
+        (self.is_judged | other.is_judged) && (self.is_asked | other.is_asked)
     }
 }
 
@@ -300,19 +297,62 @@ impl Tree {
         asked: Option<&[bool]>,
         report: impl Fn(Overlap, &mut Vec<T>) + Sync,
     ) -> Vec<T> {
-        self.assign_roles(mesh, asked);
-        let walk = Walk { tree: self, mesh };
+        self.assign_roles(mesh, asked, false);
+        let leaves = Leaves { tree: self, mesh };
+        self.walk(|a, b, out| match b {
+            None => leaves.compare_leaf(a, &report, out),
+            Some(b) => leaves.compare_leaves(a, b, &report, out),
+        })
+    }
+
+    /// All pairs of faces with overlapping boxes, each once, also of faces with common vertices; order as above.
+    ///
+    /// Pairs of two obstacle faces are left out unless `obstacles_too`.
+    pub(super) fn face_overlaps<T: Send>(
+        &mut self,
+        mesh: &Mesh,
+        obstacles_too: bool,
+        report: impl Fn([u32; 2], &mut Vec<T>) + Sync,
+    ) -> Vec<T> {
+        self.assign_roles(mesh, None, obstacles_too);
+        let Self {
+            faces, is_obstacle, ..
+        } = &*self;
+        let is_obstacle = |face: u32| {
+            let [corner, ..] = mesh.faces()[face as usize];
+            is_obstacle[corner as usize]
+        };
+        self.walk(|a, b, out| {
+            for i in faces.range(a.first) {
+                let others = match b {
+                    None => i + 1..faces.range(a.first).end,
+                    Some(b) => faces.range(b.first),
+                };
+                for j in others {
+                    let (f, g) = (faces.ids[i], faces.ids[j]);
+                    if faces.boxes[i].overlaps(&faces.boxes[j])
+                        && (obstacles_too || !is_obstacle(f) || !is_obstacle(g))
+                    {
+                        report([f.min(g), f.max(g)], out);
+                    }
+                }
+            }
+        })
+    }
+
+    /// Compares every leaf with itself and with those that it overlaps.
+    fn walk<T: Send>(&self, compare: impl Fn(Place, Option<Place>, &mut Vec<T>) + Sync) -> Vec<T> {
         let mut tasks = vec![Task::Within(self.root())];
         while tasks.len() < TASK_COUNT && tasks.iter().any(|t| !t.is_leaf()) {
-            tasks = tasks.iter().flat_map(|t| walk.parts(t)).collect();
+            tasks = tasks.iter().flat_map(|t| self.parts(t)).collect();
         }
         let found: Vec<Vec<T>> = tasks
             .par_iter()
             .map(|task| {
                 let mut out = Vec::new();
                 match *task {
-                    Task::Within(a) => walk.within(a, &report, &mut out),
-                    Task::Between(a, b) => walk.between(a, b, &report, &mut out),
+                    Task::Within(a) => self.walk_within(a, &compare, &mut out),
+                    Task::Between(a, b) => self.walk_between(a, b, &compare, &mut out),
                 }
                 out
             })
@@ -320,18 +360,96 @@ impl Tree {
         found.into_iter().flatten().collect()
     }
 
-    fn assign_roles(&mut self, mesh: &Mesh, asked: Option<&[bool]>) {
+    fn meet(&self, a: Place, b: Place) -> bool {
+        let Self { nodes, roles, .. } = self;
+        nodes[a.node].overlaps(&nodes[b.node]) && roles[a.node].concerns(roles[b.node])
+    }
+
+    /// The tasks that a task consists of; itself if it cannot be cut.
+    fn parts(&self, task: &Task) -> Vec<Task> {
+        let halves = |a: Place| match a.count {
+            1 => vec![a],
+            _ => a.children().to_vec(),
+        };
+        match *task {
+            Task::Within(a) if a.count > 1 => {
+                let [l, r] = a.children();
+                vec![Task::Within(l), Task::Within(r), Task::Between(l, r)]
+            }
+            Task::Between(a, b) if a.count > 1 || b.count > 1 => {
+                let mut parts = Vec::new();
+                for a in halves(a) {
+                    let meeting = halves(b).into_iter().filter(|&b| self.meet(a, b));
+                    parts.extend(meeting.map(|b| Task::Between(a, b)));
+                }
+                parts
+            }
+            _ => vec![*task],
+        }
+    }
+
+    fn walk_within<T>(
+        &self,
+        a: Place,
+        compare: &impl Fn(Place, Option<Place>, &mut Vec<T>),
+        out: &mut Vec<T>,
+    ) {
+        let role = self.roles[a.node];
+        if !role.concerns(role) {
+            return;
+        }
+        if a.count == 1 {
+            compare(a, None, out);
+            return;
+        }
+        let [left, right] = a.children();
+        self.walk_within(left, compare, out);
+        self.walk_within(right, compare, out);
+        self.walk_between(left, right, compare, out);
+    }
+
+    fn walk_between<T>(
+        &self,
+        a: Place,
+        b: Place,
+        compare: &impl Fn(Place, Option<Place>, &mut Vec<T>),
+        out: &mut Vec<T>,
+    ) {
+        if !self.meet(a, b) {
+            return;
+        }
+        match (a.count, b.count) {
+            (1, 1) => compare(a, Some(b), out),
+            (1, _) => {
+                for b in b.children() {
+                    self.walk_between(a, b, compare, out);
+                }
+            }
+            (_, 1) => {
+                for a in a.children() {
+                    self.walk_between(a, b, compare, out);
+                }
+            }
+            _ => {
+                for a in a.children() {
+                    for b in b.children() {
+                        self.walk_between(a, b, compare, out);
+                    }
+                }
+            }
+        }
+    }
+
+    fn assign_roles(&mut self, mesh: &Mesh, asked: Option<&[bool]>, obstacles_too: bool) {
         let idle = Role {
-            has_cloth: false,
-            has_obstacle: false,
+            is_judged: false,
             is_asked: false,
         };
         let role = |face: u32| {
             let corners = mesh.faces()[face as usize];
             let is_obstacle = self.is_obstacle[corners[0] as usize];
             Role {
-                has_cloth: !is_obstacle,
-                has_obstacle: is_obstacle,
+                is_judged: !is_obstacle || obstacles_too,
                 is_asked: asked.is_none_or(|asked| corners.iter().any(|&v| asked[v as usize])),
             }
         };
@@ -341,11 +459,7 @@ impl Tree {
                 .fold(idle, |all, &face| all.union(role(face)))
         };
         self.roles.resize(self.nodes.len(), idle);
-        let root = Place {
-            node: 0,
-            first: 0,
-            count: self.nodes.len().div_ceil(2),
-        };
+        let root = self.root();
         from_leaves(&mut self.roles, root, &leaf_role, &Role::union);
     }
 }
@@ -430,87 +544,13 @@ impl Task {
     }
 }
 
-struct Walk<'a> {
+/// Comparison of the features of leaves.
+struct Leaves<'a> {
     tree: &'a Tree,
     mesh: &'a Mesh,
 }
 
-impl Walk<'_> {
-    fn meet(&self, a: Place, b: Place) -> bool {
-        let Tree { nodes, roles, .. } = self.tree;
-        nodes[a.node].overlaps(&nodes[b.node]) && roles[a.node].concerns(roles[b.node])
-    }
-
-    /// The tasks that a task consists of; itself if it cannot be cut.
-    fn parts(&self, task: &Task) -> Vec<Task> {
-        let halves = |a: Place| match a.count {
-            1 => vec![a],
-            _ => a.children().to_vec(),
-        };
-        match *task {
-            Task::Within(a) if a.count > 1 => {
-                let [l, r] = a.children();
-                vec![Task::Within(l), Task::Within(r), Task::Between(l, r)]
-            }
-            Task::Between(a, b) if a.count > 1 || b.count > 1 => {
-                let mut parts = Vec::new();
-                for a in halves(a) {
-                    let meeting = halves(b).into_iter().filter(|&b| self.meet(a, b));
-                    parts.extend(meeting.map(|b| Task::Between(a, b)));
-                }
-                parts
-            }
-            _ => vec![*task],
-        }
-    }
-
-    fn within<T>(&self, a: Place, report: &impl Fn(Overlap, &mut Vec<T>), out: &mut Vec<T>) {
-        let role = self.tree.roles[a.node];
-        if !role.concerns(role) {
-            return;
-        }
-        if a.count == 1 {
-            self.compare_leaf(a, report, out);
-            return;
-        }
-        let [left, right] = a.children();
-        self.within(left, report, out);
-        self.within(right, report, out);
-        self.between(left, right, report, out);
-    }
-
-    fn between<T>(
-        &self,
-        a: Place,
-        b: Place,
-        report: &impl Fn(Overlap, &mut Vec<T>),
-        out: &mut Vec<T>,
-    ) {
-        if !self.meet(a, b) {
-            return;
-        }
-        match (a.count, b.count) {
-            (1, 1) => self.compare_leaves(a, b, report, out),
-            (1, _) => {
-                for b in b.children() {
-                    self.between(a, b, report, out);
-                }
-            }
-            (_, 1) => {
-                for a in a.children() {
-                    self.between(a, b, report, out);
-                }
-            }
-            _ => {
-                for a in a.children() {
-                    for b in b.children() {
-                        self.between(a, b, report, out);
-                    }
-                }
-            }
-        }
-    }
-
+impl Leaves<'_> {
     /// Pairs of features of two different leaves.
     fn compare_leaves<T>(
         &self,

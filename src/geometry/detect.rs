@@ -88,7 +88,7 @@ impl Margin<'_> {
 /// Finds impacts and proximities; keeps its tree and buffers between calls, and nothing that changes a result.
 #[derive(Clone, Debug)]
 pub struct Detector {
-    tree: Tree,
+    pub(super) tree: Tree,
     is_changed: Vec<bool>,
 }
 

@@ -1,6 +1,605 @@
-//! stub
-use super::*;
+//! The static test: which faces cross at an instant, by exact predicates on the stored bits.
+//!
+//! Two faces *cross* if a feature of the one (vertex, edge, face) meets a feature of the other with which it has no
+//! vertex in common. Features are closed, so touching counts; faces that share a vertex or an edge cross if they meet
+//! anywhere else (loop vertices; overlap in a plane, folded neighbours included).
+//!
+//! Beside that, *edge-face crossings* are counted as the collections of tangled meshes do it: an edge and a face without
+//! a common vertex, the ends of the edge strictly on either side of the face's plane, the point between in the closed face.
+//! An edge that merely touches, or lies in the plane, is a crossing of faces but not of this kind.
+//!
+//! Signs come from the `robust` crate, which is exact unless its expansions leave the range of a double. They do not: a
+//! coordinate of at least 1e-70 is a multiple of 2⁻²⁸⁵, hence a product of three differences one of 2⁻⁸⁵⁵, and below 1e92.
+//! `orientations_are_exact_at_the_ends_of_the_range` tests it. `verify::audit` is the second opinion and shares no code with this file.
+
+use std::collections::BTreeMap;
+
 use glam::DVec3;
-pub fn crossing_faces(m: &Mesh, x: &[DVec3]) -> Vec<[u32; 2]> {
-    crate::verify::audit::intersections(m, x)
+use rayon::prelude::*;
+use robust::{Coord, Coord3D};
+
+use super::bvh::Tree;
+use super::mesh::check_positions;
+use super::{Detector, Mesh};
+
+/// Which pairs of faces are looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scope {
+    /// All but those of two obstacle faces, which no certificate covers.
+    #[default]
+    Certified,
+    /// All.
+    Everything,
+}
+
+/// What crosses at an instant; all lists ascending.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Crossings {
+    /// Crossing faces, the smaller index first.
+    pub faces: Vec<[u32; 2]>,
+    /// Edges and the faces that they pierce, `[edge, face]`.
+    pub edge_faces: Vec<[u32; 2]>,
+}
+
+/// Numbers of crossings between two groups, or within one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Crossing pairs of faces.
+    pub intersections: usize,
+    /// Edge-face crossings.
+    pub edge_face: usize,
+}
+
+/// All crossings at `x`; builds a tree of its own, see [`Detector::crossings`] for repeated calls.
+///
+/// # Panics
+/// If there is not one position per vertex.
+pub fn crossings(mesh: &Mesh, x: &[DVec3], scope: Scope) -> Crossings {
+    find(&mut Tree::new(mesh), mesh, x, scope)
+}
+
+/// Crossing pairs of faces inside the certificate, the smaller index first, ascending.
+///
+/// # Panics
+/// If there is not one position per vertex.
+pub fn crossing_faces(mesh: &Mesh, x: &[DVec3]) -> Vec<[u32; 2]> {
+    crossings(mesh, x, Scope::Certified).faces
+}
+
+impl Detector {
+    /// All crossings at `x`.
+    pub fn crossings(&mut self, mesh: &Mesh, x: &[DVec3], scope: Scope) -> Crossings {
+        find(&mut self.tree, mesh, x, scope)
+    }
+}
+
+impl Crossings {
+    /// Counts per pair of groups, `group[vertex]` being the body or the connected component of a vertex.
+    pub fn by_group(&self, mesh: &Mesh, group: &[u32]) -> BTreeMap<[u32; 2], Counts> {
+        let of_face = |face: u32| group[mesh.faces()[face as usize][0] as usize];
+        let of_edge = |edge: u32| group[mesh.edges()[edge as usize][0] as usize];
+        let ordered = |a: u32, b: u32| [a.min(b), a.max(b)];
+        let mut counts: BTreeMap<[u32; 2], Counts> = BTreeMap::new();
+        for &[f, g] in &self.faces {
+            let key = ordered(of_face(f), of_face(g));
+            counts.entry(key).or_default().intersections += 1;
+        }
+        for &[e, f] in &self.edge_faces {
+            let key = ordered(of_edge(e), of_face(f));
+            counts.entry(key).or_default().edge_face += 1;
+        }
+        counts
+    }
+}
+
+enum Crossing {
+    Faces([u32; 2]),
+    EdgeFace([u32; 2]),
+}
+
+fn find(tree: &mut Tree, mesh: &Mesh, x: &[DVec3], scope: Scope) -> Crossings {
+    assert_eq!(x.len(), mesh.vertex_count(), "one position per vertex");
+    debug_assert!(check_positions(mesh, x).is_ok());
+    tree.fit(mesh, x, x, |_| 0.0);
+    let found = tree.face_overlaps(mesh, scope == Scope::Everything, |[f, g], out| {
+        compare(mesh, x, [f, g], out);
+    });
+    let mut crossings = Crossings::default();
+    for crossing in found {
+        match crossing {
+            Crossing::Faces(pair) => crossings.faces.push(pair),
+            Crossing::EdgeFace(pair) => crossings.edge_faces.push(pair),
+        }
+    }
+    crossings.faces.par_sort_unstable();
+    crossings.edge_faces.par_sort_unstable();
+    crossings
+}
+
+/// Calls `report` for all pairs of faces whose boxes overlap at `x`, those of two obstacle faces excepted; what it
+/// pushes comes in an order that does not depend on the number of threads.
+pub(crate) fn overlapping_faces<T: Send>(
+    mesh: &Mesh,
+    x: &[DVec3],
+    report: impl Fn([u32; 2], &mut Vec<T>) + Sync,
+) -> Vec<T> {
+    let mut tree = Tree::new(mesh);
+    tree.fit(mesh, x, x, |_| 0.0);
+    tree.face_overlaps(mesh, false, report)
+}
+
+type Triangle = [DVec3; 3];
+
+/// Compares two faces whose boxes overlap.
+fn compare(mesh: &Mesh, x: &[DVec3], [f, g]: [u32; 2], out: &mut Vec<Crossing>) {
+    let (corners, others) = (mesh.faces()[f as usize], mesh.faces()[g as usize]);
+    // turn both so that common vertices come first
+    let in_others = corners.map(|v| others.contains(&v));
+    let shared = in_others.iter().filter(|&&is_in| is_in).count();
+    let cross = match shared {
+        0 => compare_apart(mesh, x, [f, g], out),
+        1 => compare_at_vertex(mesh, x, [f, g], out),
+        _ => {
+            let apex = |face: [u32; 3], other: [u32; 3]| {
+                let k = (0..3).find(|&k| !other.contains(&face[k]));
+                let k = k.expect("no two faces have the same three vertices");
+                [0, 1, 2].map(|i| x[face[(k + i) % 3] as usize])
+            };
+            meet_beyond_edge(apex(corners, others), apex(others, corners))
+        }
+    };
+    if cross {
+        out.push(Crossing::Faces([f, g]));
+    }
+}
+
+/// Faces without a common vertex: they meet if an edge of one meets the other.
+fn compare_apart(mesh: &Mesh, x: &[DVec3], [f, g]: [u32; 2], out: &mut Vec<Crossing>) -> bool {
+    let at = |face: u32| mesh.faces()[face as usize].map(|v| x[v as usize]);
+    let (a, b) = (at(f), at(g));
+    let b_sides = b.map(|p| side(&a, p));
+    if on_one_side(b_sides) {
+        return false;
+    }
+    let a_sides = a.map(|p| side(&b, p));
+    if on_one_side(a_sides) {
+        return false;
+    }
+    let mut meet = false;
+    for (face, edges_of, other, ends, sides) in [(g, f, b, a, a_sides), (f, g, a, b, b_sides)] {
+        for k in 0..3 {
+            let l = (k + 1) % 3;
+            let edge = mesh.face_edges()[edges_of as usize][k];
+            let owned = mesh.edge_owner()[edge as usize] == edges_of;
+            match segment_and_triangle([ends[k], ends[l]], [sides[k], sides[l]], &other) {
+                Meeting::None => {}
+                Meeting::Touching => meet = true,
+                Meeting::Crossing => {
+                    meet = true;
+                    if owned {
+                        out.push(Crossing::EdgeFace([edge, face]));
+                    }
+                }
+            }
+        }
+    }
+    meet
+}
+
+/// Faces with one common vertex s: if they meet in another point, they meet along the line from s to it, up to where it
+/// leaves one of them through the edge opposite to s; so these two edges decide.
+fn compare_at_vertex(mesh: &Mesh, x: &[DVec3], [f, g]: [u32; 2], out: &mut Vec<Crossing>) -> bool {
+    let (corners, others) = (mesh.faces()[f as usize], mesh.faces()[g as usize]);
+    let place = |face: [u32; 3], other: [u32; 3]| {
+        let k = (0..3).find(|&k| other.contains(&face[k]));
+        k.expect("one vertex is common")
+    };
+    let (i, j) = (place(corners, others), place(others, corners));
+    let turned = |face: [u32; 3], k: usize| [0, 1, 2].map(|l| x[face[(k + l) % 3] as usize]);
+    let (a, b) = (turned(corners, i), turned(others, j));
+    if apart_at_vertex(&a, &b) {
+        return false;
+    }
+    let b_sides = [side(&a, b[1]), side(&a, b[2])];
+    if b_sides[0] * b_sides[1] > 0 {
+        return false;
+    }
+    let a_sides = [side(&b, a[1]), side(&b, a[2])];
+    if a_sides[0] * a_sides[1] > 0 {
+        return false;
+    }
+    let mut meet = false;
+    for (face, edges_of, k, other, ends, sides) in
+        [(g, f, i, b, a, a_sides), (f, g, j, a, b, b_sides)]
+    {
+        let edge = mesh.face_edges()[edges_of as usize][(k + 1) % 3];
+        let owned = mesh.edge_owner()[edge as usize] == edges_of;
+        match segment_and_triangle([ends[1], ends[2]], sides, &other) {
+            Meeting::None => {}
+            Meeting::Touching => meet = true,
+            Meeting::Crossing => {
+                meet = true;
+                if owned {
+                    out.push(Crossing::EdgeFace([edge, face]));
+                }
+            }
+        }
+    }
+    meet
+}
+
+/// Rounding error of a cross product of two differences in a plane, relative to the sum of its two products' magnitudes:
+/// two differences, a product and the subtraction are 4 roundings, 2 ε; the sum of magnitudes may be too small by second order.
+/// Underflow is excluded: products of differences are 0 or above 1e-180.
+const CROSS_ERROR: f64 = 3.0 * f64::EPSILON;
+
+/// Whether triangles with the common corner `a[0] = b[0]` are *certainly* seen to lie in two different angles at it.
+///
+/// Neighbours in smooth cloth are nearly coplanar, where the third dimension decides nothing at a high price; seen along the axis
+/// nearest to the normal they lie apart. Two such angles are parted by a line through the corner, hence also by one along a side.
+fn apart_at_vertex(a: &Triangle, b: &Triangle) -> bool {
+    let k = facing_axis(a);
+    let (i, j) = ((k + 1) % 3, (k + 2) % 3);
+    let flat = |p: DVec3| [p[i] - a[0][i], p[j] - a[0][j]];
+    let cross = |u: [f64; 2], v: [f64; 2]| {
+        let (left, right) = (u[0] * v[1], u[1] * v[0]);
+        let value = left - right;
+        let error = CROSS_ERROR * (left.abs() + right.abs());
+        i32::from(value > error) - i32::from(value < -error)
+    };
+    let ([a1, a2], [b1, b2]) = ([flat(a[1]), flat(a[2])], [flat(b[1]), flat(b[2])]);
+    let (aa, bb) = (cross(a1, a2), cross(b1, b2));
+    let [[s11, s12], [s21, s22]] = [a1, a2].map(|u| [b1, b2].map(|v| cross(u, v)));
+    // along a1: b1 and b2 on the hand where a2 is not; and so on for a2, b1, b2
+    aa != 0 && (s11 == -aa && s12 == -aa || s21 == aa && s22 == aa)
+        || bb != 0 && (s11 == bb && s21 == bb || s12 == -bb && s22 == -bb)
+}
+
+/// Whether faces p s t and q t s (or q s t), given with the apex first, meet anywhere but on their common edge.
+///
+/// They have to be coplanar; then an apex lies in the other face, or two sides cross.
+fn meet_beyond_edge(a: Triangle, b: Triangle) -> bool {
+    let ([p, s, t], q) = (a, b[0]);
+    let k = facing_axis(&a);
+    if turn(s, t, p, k) * turn(s, t, q, k) < 0 || side(&a, q) != 0 {
+        return false;
+    }
+    point_in_triangle(p, &b)
+        || point_in_triangle(q, &a)
+        || segments_meet([s, p], [t, q])
+        || segments_meet([t, p], [s, q])
+}
+
+/// The axis along which a triangle is seen largest; a rounded guess, used where any axis would be right.
+fn facing_axis([a, b, c]: &Triangle) -> usize {
+    (b - a).cross(c - a).abs().max_position()
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Meeting {
+    None,
+    /// In a point of the segment's ends, or in the plane.
+    Touching,
+    /// The ends lie strictly on either side of the plane.
+    Crossing,
+}
+
+/// How a closed segment meets a closed triangle; `sides` are the signs of its ends with respect to the plane.
+fn segment_and_triangle([p, q]: [DVec3; 2], sides: [i32; 2], t: &Triangle) -> Meeting {
+    let [a, b, c] = *t;
+    if sides[0] * sides[1] > 0 {
+        return Meeting::None;
+    }
+    if sides == [0, 0] {
+        let meet = point_in_triangle(p, t)
+            || [[a, b], [b, c], [c, a]]
+                .into_iter()
+                .any(|e| segments_meet([p, q], e));
+        return if meet {
+            Meeting::Touching
+        } else {
+            Meeting::None
+        };
+    }
+    // the line passes the three sides on the same hand exactly if it goes through the triangle
+    let first = side(&[p, q, a], b);
+    let second = side(&[p, q, b], c);
+    if first * second < 0 {
+        return Meeting::None;
+    }
+    let third = side(&[p, q, c], a);
+    if first * third < 0 || second * third < 0 {
+        Meeting::None
+    } else if sides[0] * sides[1] < 0 {
+        Meeting::Crossing
+    } else {
+        Meeting::Touching
+    }
+}
+
+/// Whether a point of a triangle's plane (any point, if the triangle has no area) lies in the closed triangle.
+fn point_in_triangle(p: DVec3, t: &Triangle) -> bool {
+    let [a, b, c] = *t;
+    if side(t, p) != 0 {
+        return false;
+    }
+    match (0..3).find(|&k| turn(a, b, c, k) != 0) {
+        Some(k) => {
+            let turns = [turn(a, b, p, k), turn(b, c, p, k), turn(c, a, p, k)];
+            turns.iter().all(|&s| s >= 0) || turns.iter().all(|&s| s <= 0)
+        }
+        None => [[a, b], [b, c], [c, a]]
+            .into_iter()
+            .any(|e| segments_meet([p, p], e)),
+    }
+}
+
+/// Whether two closed segments meet; either may be a point.
+fn segments_meet([p, q]: [DVec3; 2], [a, b]: [DVec3; 2]) -> bool {
+    let in_box = |r: DVec3, u: DVec3, v: DVec3| u.min(v).cmple(r).all() && r.cmple(u.max(v)).all();
+    if side(&[p, q, a], b) != 0 {
+        return false;
+    }
+    // in a plane that some axis sees as more than a line: there the signs of three points are those within the plane
+    for k in 0..3 {
+        let (pa, qa) = (turn(a, b, p, k), turn(a, b, q, k));
+        let (ap, bp) = (turn(p, q, a, k), turn(p, q, b, k));
+        if [pa, qa, ap, bp] == [0; 4] {
+            continue;
+        }
+        return pa * qa < 0 && ap * bp < 0
+            || pa == 0 && in_box(p, a, b)
+            || qa == 0 && in_box(q, a, b)
+            || ap == 0 && in_box(a, p, q)
+            || bp == 0 && in_box(b, p, q);
+    }
+    // all on one line: then the boxes tell
+    p.min(q).cmple(a.max(b)).all() && a.min(b).cmple(p.max(q)).all()
+}
+
+fn on_one_side(sides: [i32; 3]) -> bool {
+    sides.iter().all(|&s| s > 0) || sides.iter().all(|&s| s < 0)
+}
+
+/// On which side of the plane through a triangle a point lies; exact.
+#[inline]
+fn side([a, b, c]: &Triangle, p: DVec3) -> i32 {
+    let at = |p: &DVec3| Coord3D {
+        x: p.x,
+        y: p.y,
+        z: p.z,
+    };
+    sign(robust::orient3d(at(a), at(b), at(c), at(&p)))
+}
+
+/// To which hand the way a b c turns, seen along axis `k`; exact.
+#[inline]
+fn turn(a: DVec3, b: DVec3, c: DVec3, k: usize) -> i32 {
+    let at = |p: DVec3| match k {
+        0 => Coord { x: p.y, y: p.z },
+        1 => Coord { x: p.z, y: p.x },
+        _ => Coord { x: p.x, y: p.y },
+    };
+    sign(robust::orient2d(at(a), at(b), at(c)))
+}
+
+#[inline]
+fn sign(value: f64) -> i32 {
+    i32::from(value > 0.0) - i32::from(value < 0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use num_rational::BigRational;
+    use num_traits::Signed;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::geometry::{Body, BodyKind};
+    use crate::oracle::{cross_by_definition, position};
+
+    /// Sign of (b − a) · (c − a) × (p − a) in rationals.
+    fn exact_side([a, b, c]: &Triangle, p: DVec3) -> i32 {
+        let r = |v: DVec3| v.to_array().map(|c| BigRational::from_float(c).unwrap());
+        let minus = |v: &DVec3| {
+            let (v, a) = (r(*v), r(*a));
+            [&v[0] - &a[0], &v[1] - &a[1], &v[2] - &a[2]]
+        };
+        let (u, v, w) = (minus(b), minus(c), minus(&p));
+        let value: BigRational = (0..3)
+            .map(|k| {
+                let (i, j) = ((k + 1) % 3, (k + 2) % 3);
+                &u[k] * (&v[i] * &w[j] - &v[j] * &w[i])
+            })
+            .sum();
+        i32::from(value.is_positive()) - i32::from(value.is_negative())
+    }
+
+    /// Edges that pierce faces, as the README of the data counts them, in rationals and without a tree.
+    fn edge_faces_by_definition(mesh: &Mesh, x: &[DVec3]) -> Vec<[u32; 2]> {
+        let mut found = Vec::new();
+        for (e, ends) in mesh.edges().iter().enumerate() {
+            for (f, corners) in mesh.faces().iter().enumerate() {
+                if ends.iter().any(|v| corners.contains(v)) {
+                    continue;
+                }
+                let ([p, q], [a, b, c]) =
+                    (ends.map(|v| x[v as usize]), corners.map(|v| x[v as usize]));
+                let sides = [p, q].map(|p| exact_side(&[a, b, c], p));
+                let hands = [[a, b], [b, c], [c, a]].map(|[u, v]| exact_side(&[p, q, u], v));
+                let through = hands.iter().all(|&s| s >= 0) || hands.iter().all(|&s| s <= 0);
+                if sides[0] * sides[1] < 0 && through {
+                    found.push([e as u32, f as u32]);
+                }
+            }
+        }
+        found
+    }
+
+    fn random_mesh() -> impl Strategy<Value = (Mesh, Vec<DVec3>)> {
+        (6..20u32)
+            .prop_flat_map(|n| {
+                let faces = prop::collection::vec([0..n, 0..n, 0..n], 2..30);
+                (faces, prop::collection::vec(position(), n as usize))
+            })
+            .prop_map(|(corners, x)| {
+                let mut keys = std::collections::BTreeSet::new();
+                let mut faces: Vec<[u32; 3]> = corners
+                    .into_iter()
+                    .filter(|c| {
+                        let mut key = *c;
+                        key.sort_unstable();
+                        key[0] != key[1] && key[1] != key[2] && keys.insert(key)
+                    })
+                    .collect();
+                if faces.is_empty() {
+                    faces.push([0, 1, 2]);
+                }
+                (Mesh::new(x.len(), faces).unwrap(), x)
+            })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(400))]
+
+        #[test]
+        fn any_two_faces_cross_exactly_if_the_definition_says_so(
+            x in prop::collection::vec(position(), 6),
+            shared in 0..3u32,
+            tilt in any::<bool>(),
+        ) {
+            // a shear by a third makes coordinates inexact and spoils exact coplanarity by an ulp
+            let x: Vec<DVec3> = x.iter().map(|p| if tilt { DVec3::new(p.x, p.y, p.z / 3.0 + p.x * 0.7 + p.y * 0.3) } else { *p }).collect();
+            let (f, g) = match shared {
+                0 => ([0, 1, 2], [3, 4, 5]),
+                1 => ([0, 1, 2], [3, 0, 4]),
+                _ => ([0, 1, 2], [3, 2, 0]),
+            };
+            let mesh = Mesh::new(6, vec![f, g]).unwrap();
+            prop_assume!(check_positions(&mesh, &x).is_ok());
+            let expected: &[[u32; 2]] = if cross_by_definition(f, g, &x) { &[[0, 1]] } else { &[] };
+            prop_assert_eq!(crossing_faces(&mesh, &x), expected);
+        }
+
+        #[test]
+        fn signs_do_not_depend_on_rounding(x in prop::collection::vec(position(), 4), tilt in -1.0..1.0f64) {
+            let x: Vec<DVec3> = x.iter().map(|p| DVec3::new(p.x, p.y, p.z + tilt * p.x)).collect();
+            let (t, p) = ([x[0], x[1], x[2]], x[3]);
+            // the crate counts a point below the plane as positive
+            prop_assert_eq!(side(&t, p), -exact_side(&t, p));
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(60))]
+
+        #[test]
+        fn edge_face_crossings_are_those_of_the_definition((mesh, x) in random_mesh()) {
+            let found = crossings(&mesh, &x, Scope::Everything);
+            prop_assert_eq!(found.edge_faces, edge_faces_by_definition(&mesh, &x));
+        }
+    }
+
+    #[test]
+    fn orientations_are_exact_at_the_ends_of_the_range() {
+        // nearly coplanar within the last bits of the smallest coordinates, and with the largest ones beside
+        for scale in [1e-70 / 1.2, 1e30 / 4.0] {
+            let ulp = |x: f64| x.next_up() - x;
+            let a = DVec3::new(1.3, 1.7, 1.9) * scale;
+            let b = DVec3::new(2.9, 1.2, 3.1) * scale;
+            let c = DVec3::new(1.6, 3.3, 2.2) * scale;
+            let foot = (a + b + c) / 3.0;
+            for k in -3..=3 {
+                let p = foot + DVec3::Z * f64::from(k) * ulp(foot.z);
+                let t = [a, b, c];
+                assert_eq!(side(&t, p), -exact_side(&t, p), "{scale:e} {k}");
+            }
+        }
+        let t = [
+            DVec3::new(1e30, -1e30, 1e-70),
+            DVec3::new(-1e30, 1e30, 1.1e-70),
+            DVec3::new(1e-70, 1e30, 0.0),
+        ];
+        for p in [
+            DVec3::ZERO,
+            DVec3::new(1e-70, 0.0, 1.05e-70),
+            DVec3::splat(1e-70),
+        ] {
+            assert_eq!(side(&t, p), -exact_side(&t, p));
+        }
+    }
+
+    #[test]
+    fn a_loop_vertex_counts_as_one_pair_and_one_pierced_face() {
+        // the edge opposite to the common vertex 0 goes through the other face
+        let mesh = Mesh::new(5, vec![[0, 1, 2], [0, 3, 4]]).unwrap();
+        let x = [
+            [0.0; 3],
+            [4.0, 0.0, 0.0],
+            [0.0, 4.0, 0.0],
+            [1.0, 1.0, -1.0],
+            [1.0, 1.0, 1.0],
+        ];
+        let x = x.map(DVec3::from_array);
+        let found = crossings(&mesh, &x, Scope::Certified);
+        assert_eq!(found.faces, [[0, 1]]);
+        assert_eq!(found.edge_faces, [[mesh.face_edges()[1][1], 0]]);
+    }
+
+    #[test]
+    fn touching_is_a_crossing_of_faces_but_pierces_none() {
+        let mesh = Mesh::new(6, vec![[0, 1, 2], [3, 4, 5]]).unwrap();
+        let x = [
+            [0.0; 3],
+            [4.0, 0.0, 0.0],
+            [0.0, 4.0, 0.0],
+            [1.0, 1.0, 0.0],
+            [1.0, 2.0, 3.0],
+            [2.0, 1.0, 3.0],
+        ];
+        let found = crossings(&mesh, &x.map(DVec3::from_array), Scope::Certified);
+        assert_eq!((found.faces.len(), found.edge_faces.len()), (1, 0));
+    }
+
+    #[test]
+    fn obstacles_may_cross_each_other_and_are_counted_apart() {
+        // three flat squares through each other: cloth, obstacle, obstacle
+        let square = [[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]];
+        let mut x = Vec::new();
+        for axis in 0..3 {
+            x.extend(square.map(|[u, v]| {
+                let mut p = [0.0; 3];
+                (p[(axis + 1) % 3], p[(axis + 2) % 3]) = (u, 0.9 * v);
+                DVec3::from_array(p)
+            }));
+        }
+        let bodies = (0..3u32)
+            .map(|b| Body {
+                name: format!("square {b}"),
+                kind: if b == 0 {
+                    BodyKind::Cloth
+                } else {
+                    BodyKind::Obstacle
+                },
+                vertices: 4 * b..4 * b + 4,
+                faces: 2 * b..2 * b + 2,
+            })
+            .collect();
+        let faces =
+            (0..3).flat_map(|b| [[4 * b, 4 * b + 1, 4 * b + 2], [4 * b, 4 * b + 2, 4 * b + 3]]);
+        let mesh = Mesh::with_bodies(12, faces.collect(), bodies).unwrap();
+        let bodies: Vec<u32> = (0..12).map(|v| mesh.body_of_vertex(v)).collect();
+        let groups = |scope| {
+            let counts = crossings(&mesh, &x, scope).by_group(&mesh, &bodies);
+            assert!(counts.values().all(|c| c.intersections > 0));
+            counts.into_keys().collect::<Vec<_>>()
+        };
+        assert_eq!(groups(Scope::Certified), [[0, 1], [0, 2]]);
+        assert_eq!(groups(Scope::Everything), [[0, 1], [0, 2], [1, 2]]);
+        assert_eq!(
+            mesh.components(),
+            bodies,
+            "here, bodies are what is connected"
+        );
+    }
 }

@@ -49,8 +49,9 @@ pub struct Mesh {
     faces: Vec<[u32; 3]>,
     edges: Vec<[u32; 2]>,
     face_edges: Vec<[u32; 3]>,
-    edge_faces: Vec<u32>,
-    edge_face_offsets: Vec<u32>,
+    edge_faces: Lists,
+    vertex_faces: Lists,
+    vertex_edges: Lists,
     vertex_owner: Vec<u32>,
     edge_owner: Vec<u32>,
     bodies: Vec<Body>,
@@ -108,7 +109,6 @@ impl Mesh {
         let (edges, face_edges) = unique_edges(&faces);
         let mut vertex_owner = vec![NONE; vertex_count];
         let mut edge_owner = vec![NONE; edges.len()];
-        let mut edge_face_offsets = vec![0u32; edges.len() + 1];
         for (face, (corners, sides)) in faces.iter().zip(&face_edges).enumerate() {
             for &v in corners {
                 let owner = &mut vertex_owner[v as usize];
@@ -117,26 +117,18 @@ impl Mesh {
             for &e in sides {
                 let owner = &mut edge_owner[e as usize];
                 *owner = (*owner).min(face as u32);
-                edge_face_offsets[e as usize + 1] += 1;
             }
         }
-        for e in 0..edges.len() {
-            edge_face_offsets[e + 1] += edge_face_offsets[e];
-        }
-        let mut next = edge_face_offsets.clone();
-        let mut edge_faces = vec![0; 3 * faces.len()];
-        for (face, sides) in face_edges.iter().enumerate() {
-            for &e in sides {
-                edge_faces[next[e as usize] as usize] = face as u32;
-                next[e as usize] += 1;
-            }
-        }
+        let edge_faces = Lists::invert(edges.len(), &face_edges);
+        let vertex_faces = Lists::invert(vertex_count, &faces);
+        let vertex_edges = Lists::invert(vertex_count, &edges);
         Ok(Self {
             faces,
             edges,
             face_edges,
             edge_faces,
-            edge_face_offsets,
+            vertex_faces,
+            vertex_edges,
             vertex_owner,
             edge_owner,
             bodies,
@@ -166,8 +158,26 @@ impl Mesh {
 
     /// Faces around an edge, ascending: one at a boundary, two inside, more where it is not manifold.
     pub fn faces_of_edge(&self, edge: u32) -> &[u32] {
-        let e = edge as usize;
-        &self.edge_faces[self.edge_face_offsets[e] as usize..self.edge_face_offsets[e + 1] as usize]
+        self.edge_faces.of(edge)
+    }
+
+    /// Faces that use a vertex, ascending.
+    pub fn faces_of_vertex(&self, vertex: u32) -> &[u32] {
+        self.vertex_faces.of(vertex)
+    }
+
+    /// Edges that end at a vertex, ascending.
+    pub fn edges_of_vertex(&self, vertex: u32) -> &[u32] {
+        self.vertex_edges.of(vertex)
+    }
+
+    /// Vertices that an edge joins to a vertex, ascending.
+    pub fn neighbours(&self, vertex: u32) -> impl Iterator<Item = u32> {
+        // edges ascend by their smaller end, then the larger: first come those from below, then those to above
+        self.edges_of_vertex(vertex).iter().map(move |&e| {
+            let [a, b] = self.edges[e as usize];
+            if a == vertex { b } else { a }
+        })
     }
 
     /// The face that reports a vertex; [`NONE`] if no face uses it.
@@ -240,6 +250,40 @@ impl Mesh {
                 numbers[r]
             })
             .collect()
+    }
+}
+
+/// A list of numbers for each of many things, in one piece of memory.
+#[derive(Clone, Debug)]
+struct Lists {
+    offsets: Vec<u32>,
+    items: Vec<u32>,
+}
+
+impl Lists {
+    /// For each of `count` things the rows that contain it, ascending.
+    fn invert<const N: usize>(count: usize, rows: &[[u32; N]]) -> Self {
+        let mut offsets = vec![0u32; count + 1];
+        for &thing in rows.iter().flatten() {
+            offsets[thing as usize + 1] += 1;
+        }
+        for i in 0..count {
+            offsets[i + 1] += offsets[i];
+        }
+        let mut next = offsets.clone();
+        let mut items = vec![0; N * rows.len()];
+        for (row, things) in rows.iter().enumerate() {
+            for &thing in things {
+                items[next[thing as usize] as usize] = row as u32;
+                next[thing as usize] += 1;
+            }
+        }
+        Self { offsets, items }
+    }
+
+    fn of(&self, thing: u32) -> &[u32] {
+        let i = thing as usize;
+        &self.items[self.offsets[i] as usize..self.offsets[i + 1] as usize]
     }
 }
 
@@ -368,6 +412,9 @@ mod tests {
         assert_eq!(mesh.faces_of_edge(2), [0, 1]);
         assert_eq!(mesh.vertex_owner(), [0, 0, 0, 1]);
         assert_eq!(mesh.components(), [0, 0, 0, 0]);
+        assert_eq!(mesh.faces_of_vertex(1), [0, 1]);
+        assert_eq!(mesh.edges_of_vertex(2), [1, 2, 4]);
+        assert_eq!(mesh.neighbours(2).collect::<Vec<_>>(), [0, 1, 3]);
     }
 
     #[test]

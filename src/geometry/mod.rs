@@ -9,10 +9,12 @@ pub mod intersect;
 pub mod mesh;
 pub mod proximity;
 pub mod sweep;
+pub mod topology;
 
 pub use aabb::Aabb;
 pub use detect::{Asked, Detector, Margin};
 pub use impact::{ContactPoint, Impact, Pair};
+pub use intersect::{Crossings, crossing_faces, crossings};
 pub use mesh::{Body, BodyKind, Mesh};
 pub use proximity::{Closest, Proximity};
 pub use sweep::Sweep;

@@ -6,9 +6,16 @@
 )]
 
 mod ccd_data;
+mod ccd_flat;
+mod ccd_oracle;
+mod ccd_random;
+mod detection;
 mod documents;
 mod flat_sheet;
 mod judge;
 mod laws;
 mod loaders;
+mod path_data;
+mod path_judge;
+mod paths;
 mod scenes;

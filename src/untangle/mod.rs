@@ -1,0 +1,92 @@
+//! Global intersection analysis: every crossing of sheets, as curves with a type ([WLG06] §4).
+//!
+//! ```text
+//! segments   pairs of crossing faces, by exact signs
+//! trace      chains of segments: curves in space
+//! paths      the curves on the cloth, their types and partners
+//! regions    what is on the wrong side of each path
+//! ```
+//!
+//! The analysis reads positions only; it knows nothing of the past, of masses or of thickness. It works on several
+//! bodies at once and on one, with or without boundary. Meshes that are not manifold are analysed too: an edge with more than two faces counts
+//! as an end of every sheet there.
+
+use glam::{DVec2, DVec3};
+
+use crate::error::MeshError;
+use crate::geometry::{Mesh, mesh::check_positions};
+
+mod distance;
+mod fan;
+mod parity;
+mod paths;
+mod perturb;
+mod regions;
+mod segments;
+mod trace;
+
+pub use paths::{Contour, Kind, Path, PathKind, Place};
+pub use regions::Inside;
+pub use segments::{Crossing, End, Location, Segment, Segments};
+
+/// All intersections of a mesh.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Analysis {
+    /// Edges through faces and the segments between them.
+    pub segments: Segments,
+    /// Intersections, as found.
+    pub contours: Vec<Contour>,
+    /// Curves on the cloth, after the splits; those of a contour follow each other.
+    pub paths: Vec<Path>,
+}
+
+/// The undeformed cloth, on which the discs of BLI paths are measured.
+#[derive(Clone, Copy, Debug)]
+pub enum Rest<'a> {
+    /// Not known: measured on the cloth as it is.
+    Unknown,
+    /// Parameters of each corner of each face, in metres; faces next to each other may lie in different charts.
+    Parameters(&'a [[DVec2; 3]]),
+}
+
+impl Rest<'_> {
+    /// Lengths of a face's sides; side k joins the corners k and k + 1.
+    fn lengths(&self, mesh: &Mesh, x: &[DVec3], face: u32) -> [f64; 3] {
+        match self {
+            Self::Unknown => {
+                let [a, b, c] = mesh.faces()[face as usize].map(|v| x[v as usize]);
+                [a.distance(b), b.distance(c), c.distance(a)]
+            }
+            Self::Parameters(uv) => {
+                let [a, b, c] = uv[face as usize];
+                [a.distance(b), b.distance(c), c.distance(a)]
+            }
+        }
+    }
+}
+
+/// Finds and names all intersections of a mesh.
+///
+/// The same answer for any number of threads. Time is that of finding overlapping boxes, plus linear in the number of
+/// segments and of inside vertices.
+///
+/// # Errors
+/// Positions that are missing, not finite or out of range.
+///
+/// # Panics
+/// If `rest` does not have an entry for every face.
+pub fn analyse(mesh: &Mesh, x: &[DVec3], rest: Rest<'_>) -> Result<Analysis, MeshError> {
+    check_positions(mesh, x)?;
+    if let Rest::Parameters(uv) = rest {
+        assert_eq!(uv.len(), mesh.faces().len(), "parameters for every face");
+    }
+    let segments = Segments::find(mesh, x);
+    let chains = trace::chains(mesh, x, &segments);
+    let (contours, mut paths) = paths::classify(mesh, x, &segments, &chains);
+    regions::Flood::new(mesh, x, rest, &segments).fill(&mut paths);
+    Ok(Analysis {
+        segments,
+        contours,
+        paths,
+    })
+}

@@ -1,0 +1,252 @@
+//! Orientation of four vertices, never zero: degenerate contacts are decided by a symbolic perturbation.
+//!
+//! A vertex exactly on a face, edges that touch, faces in one plane and vertices at one place are all common in
+//! made meshes, and every one of them would break the rule that two crossing faces meet in one segment with two ends.
+//! So vertex i is thought to lie at
+//!
+//! ```text
+//! xᵢ + ε (i, i², i³),    ε > 0 smaller than any number
+//! ```
+//!
+//! [EC95] §3 (without their reduction modulo a prime: our integers may grow). The orientation of four vertices is then a cubic in ε whose last
+//! coefficient is the Vandermonde determinant of their numbers, hence not zero; its sign is that of the first
+//! coefficient that is not zero. All answers are about *one* perturbed mesh in general position, so that they fit each
+//! other. What is not degenerate is not affected; what is depends on the vertex numbers, and only on them.
+
+use dashu_int::{IBig, Sign};
+use glam::DVec3;
+use robust::Coord3D;
+
+/// Rounding error of `(b − a) × (c − a) · (d − a)` relative to the sum of its terms' magnitudes.
+///
+/// A term is a product of three differences (3 roundings and 2 products), passes the subtraction of the cross product
+/// and two additions: 8 u = 4 ε (u = ε/2); one more ε for the rounding of the magnitudes themselves.
+pub(super) const VOLUME_ERROR: f64 = 5.0 * f64::EPSILON;
+
+/// Six times the signed volume of a tetrahedron, with its rounding error.
+///
+/// No underflow in the range of [`crate::geometry::mesh::check_positions`]: differences are 0 or multiples of 1e-86,
+/// products of three of them 0 or above 1e-258.
+pub(super) fn volume([a, b, c, d]: [DVec3; 4]) -> (f64, f64) {
+    let (u, v, w) = (b - a, c - a, d - a);
+    let magnitude = cross_magnitude(u, v).dot(w.abs());
+    (u.cross(v).dot(w), VOLUME_ERROR * magnitude)
+}
+
+/// Sum of the magnitudes of the terms of each component of u × v.
+pub(super) fn cross_magnitude(u: DVec3, v: DVec3) -> DVec3 {
+    let (u, v) = (u.abs(), v.abs());
+    DVec3::new(
+        u.y * v.z + u.z * v.y,
+        u.z * v.x + u.x * v.z,
+        u.x * v.y + u.y * v.x,
+    )
+}
+
+/// Sign of (b − a) × (c − a) · (d − a) at the stored positions; exact.
+pub(super) fn sign(x: &[DVec3], vertices: [u32; 4]) -> i32 {
+    let points = vertices.map(|v| x[v as usize]);
+    let (value, error) = volume(points);
+    if value.abs() > error {
+        return if value > 0.0 { 1 } else { -1 };
+    }
+    let [a, b, c, d] = points.map(|p| Coord3D {
+        x: p.x,
+        y: p.y,
+        z: p.z,
+    });
+    // counts as positive below the plane: the opposite of ours
+    let below = robust::orient3d(a, b, c, d);
+    i32::from(below < 0.0) - i32::from(below > 0.0)
+}
+
+/// Whether (b − a) × (c − a) · (d − a) > 0 after the perturbation; the four vertices must differ.
+pub(super) fn is_positive(x: &[DVec3], vertices: [u32; 4]) -> bool {
+    match sign(x, vertices) {
+        0 => perturbed_is_positive(x, vertices),
+        s => s > 0,
+    }
+}
+
+type Integers = [IBig; 3];
+
+#[cold]
+fn perturbed_is_positive(x: &[DVec3], vertices: [u32; 4]) -> bool {
+    let [a, b, c, d] = integers(vertices.map(|v| x[v as usize]));
+    let still = [minus(&b, &a), minus(&c, &a), minus(&d, &a)];
+    let [a, b, c, d] = vertices.map(|v| {
+        let i = IBig::from(v);
+        [i.clone(), &i * &i, &i * &i * &i]
+    });
+    let moved = [minus(&b, &a), minus(&c, &a), minus(&d, &a)];
+    // coefficient k of the cubic: the determinants with k of the three rows taken from `moved`
+    for count in 1..=3u32 {
+        let mut coefficient = IBig::ZERO;
+        for mask in (0..8u32).filter(|m| m.count_ones() == count) {
+            let row = |r: usize| {
+                if mask >> r & 1 == 1 {
+                    &moved[r]
+                } else {
+                    &still[r]
+                }
+            };
+            coefficient += determinant(row(0), row(1), row(2));
+        }
+        if coefficient != IBig::ZERO {
+            return coefficient.sign() == Sign::Positive;
+        }
+    }
+    unreachable!("the vertices {vertices:?} are not all different")
+}
+
+fn determinant(u: &Integers, v: &Integers, w: &Integers) -> IBig {
+    (&u[1] * &v[2] - &u[2] * &v[1]) * &w[0]
+        + (&u[2] * &v[0] - &u[0] * &v[2]) * &w[1]
+        + (&u[0] * &v[1] - &u[1] * &v[0]) * &w[2]
+}
+
+fn minus(a: &Integers, b: &Integers) -> Integers {
+    std::array::from_fn(|k| &a[k] - &b[k])
+}
+
+/// The points as integers, all scaled by the same power of two.
+fn integers<const N: usize>(points: [DVec3; N]) -> [Integers; N] {
+    // x = mantissa · 2^exponent; subnormal numbers are outside the range of `check_positions`
+    let parts = points.map(|p| {
+        p.to_array().map(|x| {
+            let bits = x.to_bits();
+            let exponent = (bits >> 52 & 0x7ff) as i64;
+            let mantissa = (bits & ((1 << 52) - 1) | 1 << 52) as i64;
+            let signed = if x < 0.0 { -mantissa } else { mantissa };
+            (if x == 0.0 { 0 } else { signed }, exponent)
+        })
+    });
+    let nonzero = parts
+        .iter()
+        .flatten()
+        .filter(|(mantissa, _)| *mantissa != 0);
+    let least = nonzero.map(|&(_, exponent)| exponent).min().unwrap_or(0);
+    parts.map(|p| {
+        p.map(|(mantissa, exponent)| {
+            // zeros may lie below the least exponent
+            IBig::from(mantissa) << (exponent - least).max(0) as usize
+        })
+    })
+}
+
+/// Whether two edges cross the plane of a face in the same point; exact, at the stored positions.
+///
+/// Neither edge may lie in the plane. With o = orientation relative to the face, the point is
+/// `(o(q) p − o(p) q) / (o(q) − o(p))`; the quotients are compared by cross multiplication.
+pub(super) fn same_point(x: &[DVec3], face: [u32; 3], first: [u32; 2], second: [u32; 2]) -> bool {
+    let at = |v: u32| x[v as usize];
+    let [a, b, c] = face;
+    let ([p, q], [r, s]) = (first, second);
+    let [a, b, c, p, q, r, s] = integers([at(a), at(b), at(c), at(p), at(q), at(r), at(s)]);
+    let (u, v) = (minus(&b, &a), minus(&c, &a));
+    let point = |p: &Integers, q: &Integers| -> (Integers, IBig) {
+        let side = |d: &Integers| determinant(&u, &v, &minus(d, &a));
+        let (at_p, at_q) = (side(p), side(q));
+        let top = std::array::from_fn(|k| &at_q * &p[k] - &at_p * &q[k]);
+        (top, at_q - at_p)
+    };
+    let ((m, i), (n, j)) = (point(&p, &q), point(&r, &s));
+    i != IBig::ZERO && j != IBig::ZERO && (0..3).all(|k| &m[k] * &j == &n[k] * &i)
+}
+
+#[cfg(test)]
+mod tests {
+    use num_bigint::BigInt;
+    use num_rational::BigRational;
+    use num_traits::{Signed, Zero};
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::oracle::position;
+
+    /// The determinant of the perturbed 4 × 4 matrix in rationals, at an ε so small that nothing else matters.
+    fn sign_at_small_epsilon(x: &[DVec3], vertices: [u32; 4]) -> i32 {
+        let rational = |value: f64| BigRational::from_float(value).unwrap();
+        // coordinates are multiples of 2^-300 below 4 and numbers below 100: coefficients of the cubic are 0 or
+        // above 2^-900, and below 2^60
+        let epsilon = BigRational::new(BigInt::from(1), BigInt::from(1) << 1100);
+        let rows = vertices.map(|v| {
+            let p = x[v as usize];
+            let i = BigRational::from_integer(BigInt::from(v));
+            [
+                rational(p.x) + &epsilon * &i,
+                rational(p.y) + &epsilon * &i * &i,
+                rational(p.z) + &epsilon * &i * &i * &i,
+            ]
+        });
+        let difference = |r: usize| [0, 1, 2].map(|k| &rows[r][k] - &rows[0][k]);
+        let [u, v, w] = [difference(1), difference(2), difference(3)];
+        let mut value = BigRational::zero();
+        for (i, j, k) in [(0, 1, 2), (1, 2, 0), (2, 0, 1)] {
+            value += &u[i] * (&v[j] * &w[k] - &v[k] * &w[j]);
+        }
+        i32::from(value.is_positive()) - i32::from(value.is_negative())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1000))]
+
+        #[test]
+        fn the_sign_is_that_of_a_really_perturbed_mesh(
+            x in prop::collection::vec(position(), 4),
+            numbers in Just((0..9u32).collect::<Vec<_>>()).prop_shuffle(),
+            equal in 0..4usize,
+        ) {
+            // some vertices at the same place
+            let mut all = vec![x[3]; 9];
+            let vertices = [numbers[0], numbers[1], numbers[2], numbers[3]];
+            for (k, &v) in vertices.iter().enumerate() {
+                all[v as usize] = x[k.max(equal)];
+            }
+            let expected = sign_at_small_epsilon(&all, vertices);
+            prop_assert!(expected != 0);
+            prop_assert_eq!(is_positive(&all, vertices), expected > 0);
+        }
+
+        #[test]
+        fn swapping_two_vertices_turns_the_sign(x in prop::collection::vec(position(), 4), j in 1..4usize, i in 0..3usize) {
+            prop_assume!(i != j);
+            let mut other = [0, 1, 2, 3];
+            other.swap(i, j);
+            prop_assert_eq!(is_positive(&x, [0, 1, 2, 3]), !is_positive(&x, other));
+        }
+
+        #[test]
+        fn the_float_volume_keeps_within_its_error(x in prop::collection::vec([-1e3..1e3f64, -1.0..1.0f64, 0.0..1e-3f64], 4)) {
+            let points = [0, 1, 2, 3].map(|k| DVec3::from_array(x[k]));
+            let (value, error) = volume(points);
+            let rational = |p: DVec3| p.to_array().map(|c| BigRational::from_float(c).unwrap());
+            let [a, b, c, d] = points.map(rational);
+            let minus = |p: &[BigRational; 3], q: &[BigRational; 3]| [0, 1, 2].map(|k| &p[k] - &q[k]);
+            let (u, v, w) = (minus(&b, &a), minus(&c, &a), minus(&d, &a));
+            let mut exact = BigRational::zero();
+            for (i, j, k) in [(0, 1, 2), (1, 2, 0), (2, 0, 1)] {
+                exact += &u[i] * (&v[j] * &w[k] - &v[k] * &w[j]);
+            }
+            let off = (BigRational::from_float(value).unwrap() - exact).abs();
+            prop_assert!(off <= BigRational::from_float(error).unwrap());
+        }
+    }
+
+    #[test]
+    fn points_of_piercing_are_compared_exactly() {
+        let x = [
+            [0.0, 0.0, 0.0],
+            [3.0, 0.0, 0.0],
+            [0.0, 3.0, 0.0],
+            [0.0, 0.0, -1.0],
+            [0.5, 0.5, 0.5], // pierces in thirds
+            [0.0, 0.0, -2.0],
+            [0.5, 0.5, 1.0],
+            [0.5, 0.5, 1.0f64.next_up()],
+        ]
+        .map(DVec3::from_array);
+        assert!(same_point(&x, [0, 1, 2], [3, 4], [5, 6]));
+        assert!(!same_point(&x, [0, 1, 2], [3, 4], [5, 7]));
+    }
+}
