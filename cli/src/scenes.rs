@@ -9,7 +9,7 @@ use crate::failure::Failure;
 
 /// List the built-in scenes
 #[derive(Debug, clap::Args)]
-pub struct Scenes {
+pub(crate) struct Scenes {
     /// Print one JSON list
     #[arg(long)]
     json: bool,
@@ -32,7 +32,7 @@ struct Entry {
 }
 
 impl Scenes {
-    pub fn run(&self) -> Result<ExitCode, Failure> {
+    pub(crate) fn run(&self) -> Result<ExitCode, Failure> {
         if let Some(wanted) = &self.show {
             let found = BUILTIN.iter().find(|(name, _)| name == wanted);
             let (_, text) = found.ok_or_else(|| {

@@ -202,24 +202,59 @@ impl Dynamics {
                 inverse_mass[v as usize] = 1.0 / m;
             }
         }
-        let node_inverse_mass: Vec<f64> = nodes.iter().map(|&v| inverse_mass[v as usize]).collect();
-        let hierarchy = match settings.integrator {
-            Integrator::Newmark(_) => Hierarchy::default(),
-            Integrator::ImplicitEuler(_) => {
-                let free: Vec<bool> = node_inverse_mass.iter().map(|&w| w > 0.0).collect();
-                Hierarchy::new(&elements.pattern, &free)
-            }
-        };
-        Self {
+        let mut dynamics = Self {
             elements,
-            hierarchy,
+            hierarchy: Hierarchy::default(),
             nodes,
             node_mass,
-            node_inverse_mass,
+            node_inverse_mass: Vec::new(),
             mass,
             inverse_mass,
             settings: settings.clone(),
+        };
+        dynamics.refresh();
+        dynamics
+    }
+
+    /// Multiplies the mass of each mesh vertex: weights sewn into a hem. Stiffness stays.
+    ///
+    /// # Panics
+    /// If there is not one positive factor per mesh vertex.
+    pub fn weigh(&mut self, factor: &[f64]) {
+        assert_eq!(factor.len(), self.mass.len(), "one factor per vertex");
+        assert!(factor.iter().all(|&f| f > 0.0), "masses stay positive");
+        for (i, &f) in factor.iter().enumerate() {
+            self.mass[i] *= f;
+            self.inverse_mass[i] /= f;
         }
+        for (m, &v) in self.node_mass.iter_mut().zip(&self.nodes) {
+            *m = self.mass[v as usize];
+        }
+        self.refresh();
+    }
+
+    /// Pins exactly these mesh vertices and lets all others go.
+    pub fn hold(&mut self, held: &[u32]) {
+        for (w, &m) in self.inverse_mass.iter_mut().zip(&self.mass) {
+            *w = if m > 0.0 { 1.0 / m } else { 0.0 };
+        }
+        for &v in held {
+            self.inverse_mass[v as usize] = 0.0;
+        }
+        self.refresh();
+    }
+
+    /// What follows from the inverse masses.
+    fn refresh(&mut self) {
+        let inverse = self.nodes.iter().map(|&v| self.inverse_mass[v as usize]);
+        self.node_inverse_mass = inverse.collect();
+        self.hierarchy = match self.settings.integrator {
+            Integrator::Newmark(_) => Hierarchy::default(),
+            Integrator::ImplicitEuler(_) => {
+                let free: Vec<bool> = self.node_inverse_mass.iter().map(|&w| w > 0.0).collect();
+                Hierarchy::new(&self.elements.pattern, &free)
+            }
+        };
     }
 
     /// 1/kg per mesh vertex; 0 for vertices that follow a script: obstacles, pins, vertices without a face.

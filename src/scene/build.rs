@@ -35,7 +35,7 @@ impl Scene {
         }
         let script = Script::new(tracks, grid, self.fps);
         let x = script.at(0, &x);
-        for vertex in script.vertices() {
+        for vertex in script.held(0) {
             v[vertex as usize] = DVec3::ZERO;
         }
 
@@ -55,7 +55,12 @@ impl Scene {
                 });
             }
         }
-        let dynamics = Dynamics::new(&mesh, &models, &self.dynamics);
+        let mut dynamics = Dynamics::new(&mesh, &models, &self.dynamics);
+        let mut density = Vec::with_capacity(x.len());
+        for object in &objects {
+            density.extend(object.painted(Quantity::Density)?);
+        }
+        dynamics.weigh(&density);
         let surfaces = self.surfaces(&mesh, rest, &objects)?;
         let settings = Settings {
             fps: self.fps,

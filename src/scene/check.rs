@@ -114,9 +114,13 @@ impl Cloth {
             }
             finite(format!("{place}.copies.step"), &copies.step)?;
             finite(format!("{place}.copies.turn"), &copies.turn)?;
+            not_negative(&format!("{place}.copies.delay"), copies.delay)?;
         }
         for (p, pin) in self.pin.iter().enumerate() {
             check_motions(&format!("{place}.pin.{p}"), &pin.motion)?;
+            if let Some(until) = pin.until {
+                not_negative(&format!("{place}.pin.{p}.until"), until)?;
+            }
         }
         for (p, paint) in self.paint.iter().enumerate() {
             positive(&format!("{place}.paint.{p}.factor"), paint.factor)?;

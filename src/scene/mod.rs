@@ -174,6 +174,9 @@ pub struct Copies {
     /// Added to the rotation from each to the next, in degrees.
     #[serde(default)]
     pub turn: [f64; 3],
+    /// Each lets go of its pins by this much later than the one before, in seconds.
+    #[serde(default)]
+    pub delay: f64,
 }
 
 /// Vertices of a cloth that are held.
@@ -183,8 +186,11 @@ pub struct Pin {
     /// Which.
     pub region: Region,
     /// How they move; nothing: they stay where they start.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub motion: Vec<Motion>,
+    /// When they are let go, in seconds from the start of the scene [default: never].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<f64>,
 }
 
 /// A map over the vertices of a cloth, multiplied with what the cloth has anyway; several multiply.

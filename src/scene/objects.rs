@@ -34,6 +34,7 @@ pub(super) struct Object<'a> {
 pub(super) struct Scripted<'a> {
     pub(super) vertices: Vec<u32>,
     motions: &'a [Motion],
+    until: f64,
     key: String,
 }
 
@@ -134,6 +135,7 @@ impl<'a> Object<'a> {
             turn: rotation(moved(cloth.rotation, copies.map(|copies| copies.turn)).to_array()),
             key: key.into(),
         };
+        let delay = f64::from(copy) * copies.map_or(0.0, |copies| copies.delay);
         let mut held = vec![false; object.shape.x.len()];
         for (p, pin) in cloth.pin.iter().enumerate() {
             let key = format!("{key}.pin.{p}");
@@ -145,6 +147,7 @@ impl<'a> Object<'a> {
             object.scripted.push(Scripted {
                 vertices,
                 motions: &pin.motion,
+                until: pin.until.map_or(f64::INFINITY, |until| until + delay),
                 key,
             });
         }
@@ -155,6 +158,7 @@ impl<'a> Object<'a> {
         let all = Scripted {
             vertices: (0..shape.x.len() as u32).collect(),
             motions: &obstacle.motion,
+            until: f64::INFINITY,
             key: key.clone(),
         };
         Self {
@@ -201,6 +205,7 @@ impl<'a> Object<'a> {
                 placed: places.collect(),
                 motions: motions.collect::<Result<_, _>>()?,
                 vertices: part.vertices.iter().map(|v| first + v).collect(),
+                until: part.until,
             })
         };
         self.scripted.iter().map(track).collect()
