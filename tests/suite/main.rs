@@ -4,3 +4,4 @@ mod ccd_data;
 mod ccd_flat;
 mod ccd_oracle;
 mod ccd_random;
+mod ccd_separation;
