@@ -9,6 +9,7 @@ mod ccd_data;
 mod ccd_flat;
 mod ccd_oracle;
 mod ccd_random;
+mod ccd_separation;
 mod detection;
 mod documents;
 mod flat_sheet;
