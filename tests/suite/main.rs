@@ -13,5 +13,6 @@ mod laws;
 mod loaders;
 mod path_data;
 mod path_judge;
+mod path_topology;
 mod paths;
 mod scenes;
