@@ -12,6 +12,8 @@ pub struct Surfaces {
     pub thickness: Vec<f64>,
     /// Rest positions, in metres; neighbours whose rest distance is below the thickness keep to that instead.
     pub rest: Vec<DVec3>,
+    /// Layer of each body: of two cloths in contact the one of the higher layer lies outside.
+    pub layer: Vec<i32>,
     /// Coulomb coefficients by pair of bodies, row by row; symmetric.
     friction: Vec<f64>,
     body_count: usize,
@@ -24,6 +26,7 @@ impl Surfaces {
         Self {
             thickness: vec![thickness; mesh.vertex_count()],
             rest,
+            layer: vec![0; body_count],
             friction: vec![friction; body_count * body_count],
             body_count,
         }

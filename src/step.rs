@@ -279,6 +279,7 @@ impl Simulation {
         } = checkpoint;
         self.state = verify::start(Arc::clone(self.state.mesh()), x, v)?;
         (self.tick, self.interval) = (tick, interval);
+        self.dynamics.hold(&self.script.held(self.frame()));
         Ok(())
     }
 
@@ -288,6 +289,9 @@ impl Simulation {
     /// An interval of the shortest length was refused after all stages. The state is then that of the last
     /// accepted interval.
     pub fn step(&mut self) -> Result<FrameReport, StepError> {
+        if self.script.lets_go(self.frame()) {
+            self.dynamics.hold(&self.script.held(self.frame()));
+        }
         let end = (self.frame() + 1) * TICKS_PER_FRAME;
         let mut report = FrameReport {
             frame: self.frame() + 1,

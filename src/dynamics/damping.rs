@@ -7,6 +7,9 @@
 
 use glam::DVec3;
 
+use super::air::Drag;
+use super::bend::{Bending, Gradient};
+
 /// One rank-one term of the damping matrix, over N vertices.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Damper<const N: usize> {
@@ -31,21 +34,38 @@ impl<const N: usize> Damper<N> {
     }
 }
 
-/// The damping matrix of all elements at one configuration.
+/// The damping matrix of all elements at one configuration, with the drag of the air.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Dampers {
+pub(super) struct Dampers<'a> {
     pub(super) springs: Vec<Damper<2>>,
-    pub(super) hinges: Vec<Damper<4>>,
+    pub(super) membranes: Vec<Damper<3>>,
+    pub(super) bending: Option<&'a Bending>,
+    pub(super) hinges: Vec<Gradient>,
+    pub(super) drag: Vec<Drag>,
 }
 
-impl Dampers {
+impl Dampers<'_> {
+    /// Whether nothing is damped.
+    pub(super) fn is_empty(&self) -> bool {
+        self.springs.is_empty()
+            && self.membranes.is_empty()
+            && self.hinges.is_empty()
+            && self.drag.is_empty()
+    }
+
     /// `out += scale · D v`, in fixed order.
     pub(super) fn add_product(&self, scale: f64, v: &[DVec3], out: &mut [DVec3]) {
         for damper in &self.springs {
             damper.add_product(scale, v, out);
         }
-        for damper in &self.hinges {
+        for damper in &self.membranes {
             damper.add_product(scale, v, out);
+        }
+        if let Some(bending) = self.bending {
+            bending.add_damping_product(&self.hinges, scale, v, out);
+        }
+        for drag in &self.drag {
+            drag.add_product(scale, v, out);
         }
     }
 }

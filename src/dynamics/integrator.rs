@@ -8,17 +8,20 @@
 //! (M + h/2 D(x')) v' = M v½ + h/2 f(x')       second half
 //! ```
 //!
-//! f holds elastic forces and gravity, D the damping matrix. Without damping this is velocity Verlet: second order,
-//! and exact for free fall. A loop of at most 2/ω is stable, ω the highest frequency; [`Newmark::cfl`] multiplies a
-//! bound from below on that length. The damping solves are conjugate gradients preconditioned by the masses:
-//! each search direction then keeps momentum and angular momentum, so both are conserved to rounding
+//! f holds elastic forces, gravity and wind, D the damping matrix. Without damping this is velocity Verlet: second
+//! order, and exact for free fall. A loop of at most 2/ω is stable, ω the highest frequency; [`Newmark::cfl`]
+//! multiplies a bound from below on that length. The damping solves are conjugate gradients preconditioned by the
+//! masses: each search direction then keeps momentum and angular momentum, so both are conserved to rounding
 //! however early the solve stops.
 
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 
+use super::air::Air;
 use super::damping::Dampers;
 use super::elements::Elements;
+use super::multilevel::Hierarchy;
+use super::solve::dot;
 
 /// Semi-implicit Newmark.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -27,7 +30,8 @@ pub struct Newmark {
     /// Loop length as a multiple of the provably stable one. At most 1 is stable for certain; damping makes more
     /// usable (a loop shorter than twice [`super::Fabric::stretch_damping`] is damped at every frequency).
     pub cfl: f64,
-    /// The damping solve stops when its residual has fallen by this factor.
+    /// The damping solve stops when its residual has fallen by this factor. Momentum does not suffer from an early stop,
+    /// only the strength of the damping.
     pub tolerance: f64,
     /// The damping solve stops after this many iterations.
     pub max_iterations: u32,
@@ -37,29 +41,46 @@ impl Default for Newmark {
     fn default() -> Self {
         Self {
             cfl: 1.0,
-            tolerance: 1e-4,
+            tolerance: 1e-2,
             max_iterations: 100,
         }
     }
 }
 
-/// What the integrators act on: masses and forces of all vertices.
+/// What the integrators act on: masses and forces of all nodes.
 pub(super) struct System<'a> {
     pub(super) elements: &'a Elements,
+    pub(super) hierarchy: &'a Hierarchy,
     /// kg.
     pub(super) mass: &'a [f64],
-    /// 1/kg; 0 for vertices that follow a script.
+    /// 1/kg; 0 for nodes that follow a script.
     pub(super) inverse_mass: &'a [f64],
     /// m/s².
     pub(super) gravity: DVec3,
+    pub(super) air: &'a Air,
 }
 
-impl System<'_> {
-    /// Elastic forces and gravity, N.
-    fn force(&self, x: &[DVec3], f: &mut Vec<DVec3>) {
+impl<'a> System<'a> {
+    /// Damping matrix at a state, with the drag of the air.
+    pub(super) fn dampers(&self, x: &[DVec3], v: &[DVec3], time: f64, out: &mut Dampers<'a>) {
+        self.elements.dampers(x, out);
+        self.drag(x, v, time, out);
+    }
+
+    /// Only the drag of the air.
+    pub(super) fn drag(&self, x: &[DVec3], v: &[DVec3], time: f64, out: &mut Dampers<'a>) {
+        self.air
+            .drag(&self.elements.faces, x, v, time, &mut out.drag);
+    }
+
+    /// Elastic forces, gravity and the push of the wind, N.
+    pub(super) fn force(&self, x: &[DVec3], dampers: &Dampers<'_>, f: &mut Vec<DVec3>) {
         f.clear();
         f.extend(self.mass.iter().map(|&m| m * self.gravity));
         self.elements.add_force(x, f);
+        for drag in &dampers.drag {
+            drag.add_wind_force(f);
+        }
     }
 
     /// 2/ω at `x`, by the row sums of M⁻¹K; infinite without elements.
@@ -72,6 +93,29 @@ impl System<'_> {
             .fold(0.0, f64::max);
         2.0 / fastest.sqrt()
     }
+
+    /// Start velocities, where scripted nodes have the one that takes them to their target.
+    pub(super) fn scripted_velocities(&self, start: &Start<'_>) -> Vec<DVec3> {
+        (0..start.x.len())
+            .map(|i| match self.inverse_mass[i] {
+                0.0 => (start.target[i] - start.x[i]) / start.dt,
+                _ => start.v[i],
+            })
+            .collect()
+    }
+}
+
+/// Where an integration begins, and how far it goes.
+#[derive(Clone, Copy)]
+pub(super) struct Start<'a> {
+    pub(super) x: &'a [DVec3],
+    pub(super) v: &'a [DVec3],
+    /// End positions of scripted nodes, which move straight.
+    pub(super) target: &'a [DVec3],
+    /// s.
+    pub(super) time: f64,
+    /// s.
+    pub(super) dt: f64,
 }
 
 /// End state of an integration and what it took.
@@ -81,32 +125,22 @@ pub(super) struct Advance {
     pub(super) v: Vec<DVec3>,
     pub(super) loops: u32,
     pub(super) iterations: u32,
+    pub(super) assembly_ms: f64,
+    pub(super) solve_ms: f64,
 }
 
 impl Newmark {
-    /// Advances by `dt` in equal loops; scripted vertices move straight to `target`.
-    pub(super) fn advance(
-        &self,
-        system: &System<'_>,
-        x0: &[DVec3],
-        v0: &[DVec3],
-        target: &[DVec3],
-        dt: f64,
-    ) -> Advance {
-        let loops = loop_count(dt, self.cfl * system.stable_loop(x0));
-        let h = dt / f64::from(loops);
-        let mut x = x0.to_vec();
-        let mut v: Vec<DVec3> = v0.to_vec();
-        for (i, v) in v.iter_mut().enumerate() {
-            if system.inverse_mass[i] == 0.0 {
-                *v = (target[i] - x0[i]) / dt;
-            }
-        }
+    /// Advances in equal loops.
+    pub(super) fn advance(&self, system: &System<'_>, start: Start<'_>) -> Advance {
+        let loops = loop_count(start.dt, self.cfl * system.stable_loop(start.x));
+        let h = start.dt / f64::from(loops);
+        let mut x = start.x.to_vec();
+        let mut v = system.scripted_velocities(&start);
         let mut solve = DampingSolve::default();
         let mut f = Vec::with_capacity(x.len());
         let mut iterations = 0;
-        system.force(&x, &mut f);
-        system.elements.dampers(&x, &mut solve.dampers);
+        system.dampers(&x, &v, start.time, &mut solve.dampers);
+        system.force(&x, &solve.dampers, &mut f);
         for k in 1..=loops {
             iterations += self.half(system, h, &f, &mut v, &mut solve);
             let share = f64::from(k) / f64::from(loops);
@@ -114,13 +148,13 @@ impl Newmark {
                 *x = if system.inverse_mass[i] > 0.0 {
                     *x + h * v[i]
                 } else if k == loops {
-                    target[i]
+                    start.target[i]
                 } else {
-                    x0[i] + share * (target[i] - x0[i])
+                    start.x[i] + share * (start.target[i] - start.x[i])
                 };
             }
-            system.force(&x, &mut f);
-            system.elements.dampers(&x, &mut solve.dampers);
+            system.dampers(&x, &v, start.time + share * start.dt, &mut solve.dampers);
+            system.force(&x, &solve.dampers, &mut f);
             iterations += self.half(system, h, &f, &mut v, &mut solve);
         }
         Advance {
@@ -128,6 +162,8 @@ impl Newmark {
             v,
             loops,
             iterations,
+            assembly_ms: 0.0,
+            solve_ms: 0.0,
         }
     }
 
@@ -155,17 +191,17 @@ fn loop_count(dt: f64, longest: f64) -> u32 {
 
 /// Working memory of the damping solve.
 #[derive(Default)]
-struct DampingSolve {
-    dampers: Dampers,
+struct DampingSolve<'a> {
+    dampers: Dampers<'a>,
     residual: Vec<DVec3>,
     direction: Vec<DVec3>,
     product: Vec<DVec3>,
 }
 
-impl DampingSolve {
-    /// Solves `(M + s D) v_new = M v` for the free vertices; scripted ones keep their velocity.
+impl DampingSolve<'_> {
+    /// Solves `(M + s D) v_new = M v` for the free nodes; scripted ones keep their velocity.
     fn run(&mut self, newmark: &Newmark, system: &System<'_>, s: f64, v: &mut [DVec3]) -> u32 {
-        if self.dampers.springs.is_empty() && self.dampers.hinges.is_empty() {
+        if self.dampers.is_empty() {
             return 0;
         }
         let Self {
@@ -192,7 +228,7 @@ impl DampingSolve {
             }
             dampers.add_product(s, p, q);
             clear_scripted(w, q);
-            let step = energy / p.iter().zip(q.iter()).map(|(p, q)| p.dot(*q)).sum::<f64>();
+            let step = energy / dot(p, q);
             for i in 0..v.len() {
                 v[i] += step * p[i];
                 r[i] -= step * q[i];
@@ -219,8 +255,6 @@ fn clear_scripted(inverse_mass: &[f64], values: &mut [DVec3]) {
 
 /// Σ w r², the norm in which the mass-preconditioned residual is measured.
 fn weighted_square(inverse_mass: &[f64], r: &[DVec3]) -> f64 {
-    r.iter()
-        .zip(inverse_mass)
-        .map(|(r, w)| w * r.length_squared())
-        .sum()
+    let terms = r.iter().zip(inverse_mass);
+    terms.map(|(r, w)| w * r.length_squared()).sum()
 }

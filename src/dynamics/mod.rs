@@ -8,30 +8,45 @@
 //! | file | holds |
 //! |---|---|
 //! | `material` | fabrics: density, stiffness and damping per area |
-//! | `elements` | rest shapes; the springs and hinges of a mesh |
-//! | `springs` | mass-spring stretching |
+//! | `elements` | rest shapes; the springs, triangles and hinges of a mesh |
+//! | `springs`, `stretch` | mass-spring stretching; finite-element membrane |
 //! | `bend` | hinges between triangles |
-//! | `damping` | the damping matrix |
-//! | `integrator` | semi-implicit Newmark |
+//! | `damping`, `air` | the damping matrix; drag and wind |
+//! | `integrator`, `implicit` | semi-implicit Newmark; implicit Euler |
+//! | `solve`, `multilevel` | sparse block matrices, conjugate gradients; their preconditioner |
 
+mod air;
 mod bend;
 mod damping;
+#[cfg(test)]
+mod derivatives;
 mod elements;
+mod implicit;
 mod integrator;
 #[cfg(test)]
 mod laws;
 mod material;
+mod multilevel;
+#[cfg(test)]
+mod physics;
+mod solve;
+#[cfg(test)]
+mod speed;
 mod springs;
+mod stretch;
 
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 
 use crate::geometry::{BodyKind, Mesh};
+pub use air::Air;
 use elements::Elements;
 pub use elements::RestShape;
+pub use implicit::ImplicitEuler;
 pub use integrator::Newmark;
-use integrator::System;
+use integrator::{Start, System};
 pub use material::Fabric;
+use multilevel::Hierarchy;
 
 /// How the cloth moves; the same for all cloths of a scene.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -41,6 +56,8 @@ pub struct Settings {
     pub gravity: [f64; 3],
     /// Time integration.
     pub integrator: Integrator,
+    /// The air around the cloth; none by default.
+    pub air: Air,
 }
 
 impl Default for Settings {
@@ -48,6 +65,7 @@ impl Default for Settings {
         Self {
             gravity: [0.0, -9.81, 0.0],
             integrator: Integrator::default(),
+            air: Air::default(),
         }
     }
 }
@@ -58,12 +76,25 @@ impl Default for Settings {
 pub enum Integrator {
     /// Explicit elasticity, implicit damping, several loops per interval.
     Newmark(Newmark),
+    /// Everything implicit, one step per interval.
+    ImplicitEuler(ImplicitEuler),
 }
 
 impl Default for Integrator {
     fn default() -> Self {
         Self::Newmark(Newmark::default())
     }
+}
+
+/// How a cloth resists stretching and shearing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stretch {
+    /// Mass-spring: one spring per edge.
+    #[default]
+    Springs,
+    /// Finite elements: one membrane triangle per face.
+    Membrane,
 }
 
 /// A cloth body of the mesh: what it is made of, its shape at rest, what is held.
@@ -73,6 +104,8 @@ pub struct ClothModel {
     pub body: usize,
     /// What it is made of.
     pub fabric: Fabric,
+    /// How it resists stretching.
+    pub stretch: Stretch,
     /// Its shape without forces.
     pub rest: RestShape,
     /// Vertices that follow a script, numbered within the body.
@@ -83,6 +116,11 @@ pub struct ClothModel {
 #[derive(Clone, Debug)]
 pub struct Dynamics {
     elements: Elements,
+    hierarchy: Hierarchy,
+    /// Mesh vertex of each node; the masses below are those of nodes.
+    nodes: Vec<u32>,
+    node_mass: Vec<f64>,
+    node_inverse_mass: Vec<f64>,
     mass: Vec<f64>,
     inverse_mass: Vec<f64>,
     settings: Settings,
@@ -99,6 +137,10 @@ pub struct Proposal {
     pub loops: u32,
     /// Iterations of linear solves.
     pub iterations: u32,
+    /// Time spent on matrices, ms (implicit only).
+    pub assembly_ms: f64,
+    /// Time spent on linear solves, ms (implicit only).
+    pub solve_ms: f64,
 }
 
 /// Energies of the free and pinned cloth vertices, J.
@@ -106,7 +148,7 @@ pub struct Proposal {
 pub struct Energy {
     /// ½ m v².
     pub kinetic: f64,
-    /// Stored in springs and hinges.
+    /// Stored in springs, membranes and hinges.
     pub elastic: f64,
     /// −m g · x, zero at the origin.
     pub gravity: f64,
@@ -128,44 +170,91 @@ impl Dynamics {
     /// names an obstacle.
     pub fn new(mesh: &Mesh, cloths: &[ClothModel], settings: &Settings) -> Self {
         let mut elements = Elements::default();
-        let mut mass = vec![0.0; mesh.vertex_count()];
+        let mut nodes = Vec::new();
+        let mut node_mass = Vec::new();
         let mut pinned = vec![false; mesh.vertex_count()];
         for cloth in cloths {
             let body = &mesh.bodies()[cloth.body];
+            let (name, rest) = (&body.name, &cloth.rest);
+            assert_eq!(body.kind, BodyKind::Cloth, "body '{name}' is an obstacle");
             assert_eq!(
-                body.kind,
-                BodyKind::Cloth,
-                "body '{}' is an obstacle",
-                body.name
-            );
-            assert_eq!(
-                cloth.rest.positions.len(),
+                rest.positions.len(),
                 body.vertices.len(),
-                "rest shape of '{}'",
-                body.name
+                "rest positions of '{name}'"
             );
             assert_eq!(
-                cloth.rest.material.len(),
+                rest.material.len(),
                 body.faces.len(),
-                "rest shape of '{}'",
-                body.name
+                "rest triangles of '{name}'"
             );
-            elements.add_cloth(mesh, cloth, &mut mass);
+            elements.add_cloth(mesh, cloth, &mut node_mass);
+            nodes.extend(body.vertices.clone());
             for &v in &cloth.pinned {
                 pinned[(body.vertices.start + v) as usize] = true;
             }
         }
-        let inverse_mass = mass
-            .iter()
-            .zip(&pinned)
-            .map(|(&m, &pinned)| if pinned || m == 0.0 { 0.0 } else { 1.0 / m })
-            .collect();
-        Self {
+        elements.finish(nodes.len());
+        let mut mass = vec![0.0; mesh.vertex_count()];
+        let mut inverse_mass = vec![0.0; mesh.vertex_count()];
+        for (&v, &m) in nodes.iter().zip(&node_mass) {
+            mass[v as usize] = m;
+            if m > 0.0 && !pinned[v as usize] {
+                inverse_mass[v as usize] = 1.0 / m;
+            }
+        }
+        let mut dynamics = Self {
             elements,
+            hierarchy: Hierarchy::default(),
+            nodes,
+            node_mass,
+            node_inverse_mass: Vec::new(),
             mass,
             inverse_mass,
             settings: settings.clone(),
+        };
+        dynamics.refresh();
+        dynamics
+    }
+
+    /// Multiplies the mass of each mesh vertex: weights sewn into a hem. Stiffness stays.
+    ///
+    /// # Panics
+    /// If there is not one positive factor per mesh vertex.
+    pub fn weigh(&mut self, factor: &[f64]) {
+        assert_eq!(factor.len(), self.mass.len(), "one factor per vertex");
+        assert!(factor.iter().all(|&f| f > 0.0), "masses stay positive");
+        for (i, &f) in factor.iter().enumerate() {
+            self.mass[i] *= f;
+            self.inverse_mass[i] /= f;
         }
+        for (m, &v) in self.node_mass.iter_mut().zip(&self.nodes) {
+            *m = self.mass[v as usize];
+        }
+        self.refresh();
+    }
+
+    /// Pins exactly these mesh vertices and lets all others go.
+    pub fn hold(&mut self, held: &[u32]) {
+        for (w, &m) in self.inverse_mass.iter_mut().zip(&self.mass) {
+            *w = if m > 0.0 { 1.0 / m } else { 0.0 };
+        }
+        for &v in held {
+            self.inverse_mass[v as usize] = 0.0;
+        }
+        self.refresh();
+    }
+
+    /// What follows from the inverse masses.
+    fn refresh(&mut self) {
+        let inverse = self.nodes.iter().map(|&v| self.inverse_mass[v as usize]);
+        self.node_inverse_mass = inverse.collect();
+        self.hierarchy = match self.settings.integrator {
+            Integrator::Newmark(_) => Hierarchy::default(),
+            Integrator::ImplicitEuler(_) => {
+                let free: Vec<bool> = self.node_inverse_mass.iter().map(|&w| w > 0.0).collect();
+                Hierarchy::new(&self.elements.pattern, &free)
+            }
+        };
     }
 
     /// 1/kg per mesh vertex; 0 for vertices that follow a script: obstacles, pins, vertices without a face.
@@ -187,24 +276,48 @@ impl Dynamics {
         x0: &[DVec3],
         v0: &[DVec3],
         target: &[DVec3],
-        _time: f64,
+        time: f64,
         dt: f64,
     ) -> Proposal {
-        let advance = match &self.settings.integrator {
-            Integrator::Newmark(newmark) => newmark.advance(&self.system(), x0, v0, target, dt),
+        let start = Start {
+            x: &self.gather(x0),
+            v: &self.gather(v0),
+            target: &self.gather(target),
+            time,
+            dt,
         };
+        let advance = match &self.settings.integrator {
+            Integrator::Newmark(newmark) => newmark.advance(&self.system(), start),
+            Integrator::ImplicitEuler(euler) => euler.advance(&self.system(), start),
+        };
+        // obstacles, and cloths without a model
+        let mut x = target.to_vec();
+        let mut v: Vec<DVec3> = target
+            .iter()
+            .zip(x0)
+            .map(|(&end, &start)| (end - start) / dt)
+            .collect();
+        for (k, &i) in self.nodes.iter().enumerate() {
+            x[i as usize] = advance.x[k];
+            v[i as usize] = advance.v[k];
+        }
         Proposal {
-            x: advance.x,
-            v: advance.v,
+            x,
+            v,
             loops: advance.loops,
             iterations: advance.iterations,
+            assembly_ms: advance.assembly_ms,
+            solve_ms: advance.solve_ms,
         }
     }
 
-    /// Longest loop that the integrator will take from the state `x`, s.
+    /// Longest loop that the integrator will take from the state `x`, s; infinite if it is implicit.
     pub fn max_loop(&self, x: &[DVec3]) -> f64 {
         match &self.settings.integrator {
-            Integrator::Newmark(newmark) => newmark.cfl * self.system().stable_loop(x),
+            Integrator::Newmark(newmark) => {
+                newmark.cfl * self.system().stable_loop(&self.gather(x))
+            }
+            Integrator::ImplicitEuler(_) => f64::INFINITY,
         }
     }
 
@@ -214,17 +327,23 @@ impl Dynamics {
         let sum = |term: &dyn Fn(usize) -> f64| (0..x.len()).map(term).sum();
         Energy {
             kinetic: sum(&|i| 0.5 * self.mass[i] * v[i].length_squared()),
-            elastic: self.elements.energy(x),
+            elastic: self.elements.energy(&self.gather(x)),
             gravity: sum(&|i| -self.mass[i] * g.dot(x[i])),
         }
+    }
+
+    fn gather(&self, values: &[DVec3]) -> Vec<DVec3> {
+        self.nodes.iter().map(|&v| values[v as usize]).collect()
     }
 
     fn system(&self) -> System<'_> {
         System {
             elements: &self.elements,
-            mass: &self.mass,
-            inverse_mass: &self.inverse_mass,
+            hierarchy: &self.hierarchy,
+            mass: &self.node_mass,
+            inverse_mass: &self.node_inverse_mass,
             gravity: DVec3::from_array(self.settings.gravity),
+            air: &self.settings.air,
         }
     }
 }

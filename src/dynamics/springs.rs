@@ -9,9 +9,10 @@
 //!
 //! Internal forces are central, so linear and angular momentum are conserved up to rounding.
 
-use glam::DVec3;
+use glam::{DMat3, DVec3};
 
 use super::damping::Damper;
+use super::stretch::{Weights, across, outer};
 
 /// A damped linear spring between two vertices.
 #[derive(Clone, Copy, Debug)]
@@ -61,6 +62,20 @@ impl Spring {
             gradient: [-direction, direction],
             coefficient: self.damping,
         }
+    }
+
+    /// Weighted stiffness and damping: the block K of `[[K, −K], [−K, K]]`.
+    ///
+    /// ```text
+    /// K = k d dᵀ + k (1 − L/l) (I − d dᵀ)
+    /// ```
+    ///
+    /// Positive semi-definite by dropping the second part under compression, where it is negative.
+    pub(super) fn matrix(&self, x: &[DVec3], weights: Weights) -> DMat3 {
+        let (extension, d) = self.extension(x);
+        let along = weights.stiffness * self.stiffness + weights.damping * self.damping;
+        let tension = (extension / (extension + self.rest)).max(0.0);
+        outer(along * d, d) + across(d) * (weights.stiffness * self.stiffness * tension)
     }
 
     /// Adds the row sums of this spring's stiffness matrix: its blocks have no norm above k.

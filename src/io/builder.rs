@@ -6,7 +6,7 @@ use std::path::Path;
 use glam::{DVec2, DVec3};
 
 use super::error::{FileError, Place, Problem};
-use super::mesh_file::{Attribute, MeshFile, Uv};
+use super::mesh_file::{Attribute, MeshFile, Polygons, Uv};
 use super::polygon::{self, MAX_CONCAVE};
 
 /// Marks a corner without texture coordinates.
@@ -150,11 +150,21 @@ impl<'a> Builder<'a> {
             }
         }
         self.check_duplicates(&faces, &places)?;
+        let all_triangles = faces.len() == self.polygons.len();
+        let polygons = (!all_triangles).then(|| {
+            let starts = std::iter::once(0).chain(self.polygons.iter().map(|p| p.end));
+            let sizes = self.polygons.iter().zip(starts);
+            Polygons {
+                sizes: sizes.map(|(p, start)| (p.end - start) as u32).collect(),
+                corners: self.corners,
+            }
+        });
         let named = self.part_names.iter().any(|n| !n.is_empty());
         Ok(MeshFile {
             path: self.path.to_owned(),
             positions: self.positions,
             faces,
+            polygons,
             uv: uv_corners.iter().any(Option::is_some).then_some(Uv {
                 coordinates: self.uv,
                 corners: uv_corners,

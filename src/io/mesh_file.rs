@@ -17,6 +17,8 @@ pub struct MeshFile {
     pub positions: Vec<DVec3>,
     /// Corners of the triangles; empty for a file of vertices only.
     pub faces: Vec<[u32; 3]>,
+    /// The polygons before they were cut into `faces`, if some are not triangles.
+    pub polygons: Option<Polygons>,
     /// Texture coordinates, which cloth uses as its flat pattern.
     pub uv: Option<Uv>,
     /// Further numbers per vertex.
@@ -25,6 +27,16 @@ pub struct MeshFile {
     pub part_names: Vec<String>,
     /// The name of each face, as an index into `part_names`; empty if the file names none.
     pub part_of_face: Vec<u32>,
+}
+
+/// Polygons as the file has them. How a polygon is cut depends on its shape, so two frames of one mesh may be cut
+/// differently: these tell that they are the same mesh.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Polygons {
+    /// Corners of all polygons, one after another.
+    pub corners: Vec<u32>,
+    /// Number of corners of each.
+    pub sizes: Vec<u32>,
 }
 
 /// Texture coordinates by face corner: a vertex on a seam of the pattern has several.
@@ -121,6 +133,7 @@ impl MeshFile {
     }
 
     /// Checks that `end` has the same vertices and faces, so that one can move to the other; `end` may leave out the faces.
+    /// Files with polygons are compared by these.
     ///
     /// # Errors
     /// Another number of vertices or other faces.
@@ -137,7 +150,8 @@ impl MeshFile {
         if end.positions.len() != self.positions.len() {
             return other("vertices", end.positions.len(), self.positions.len());
         }
-        if end.faces.is_empty() || end.faces == self.faces {
+        let same_polygons = self.polygons.is_some() && end.polygons == self.polygons;
+        if end.faces.is_empty() || same_polygons || end.faces == self.faces {
             return Ok(());
         }
         if end.faces.len() != self.faces.len() {

@@ -12,6 +12,7 @@ mod error;
 mod gzip;
 mod mesh_file;
 pub mod obj;
+pub mod pc2;
 pub mod ply;
 mod polygon;
 pub mod recording;
@@ -27,7 +28,7 @@ use flate2::{Compression, write::GzEncoder};
 
 pub use atomic::write_atomically;
 pub use error::{FileError, Place, Problem};
-pub use mesh_file::{Assembly, Attribute, MeshFile, ScalarKind, Uv, assemble};
+pub use mesh_file::{Assembly, Attribute, MeshFile, Polygons, ScalarKind, Uv, assemble};
 
 /// Largest file that is read, in bytes: about 40 million triangles as text.
 const MAX_FILE: u64 = 4 << 30;

@@ -376,6 +376,21 @@ mod tests {
     }
 
     #[test]
+    fn two_frames_of_polygons_are_one_mesh_though_cut_differently() {
+        let frame = |notch: f64| {
+            parse(&format!(
+                "v 0 0 0\nv 4 0 0\nv {notch} {notch} 0\nv 0 4 0\nf 2 3 4 1\n"
+            ))
+            .unwrap()
+        };
+        let (convex, concave) = (frame(4.0), frame(1.0));
+        assert_ne!(convex.faces, concave.faces);
+        assert!(convex.check_motion_to(&concave).is_ok());
+        let other = parse("v 0 0 0\nv 4 0 0\nv 4 4 0\nv 0 4 0\nf 1 2 3 4\n").unwrap();
+        assert!(convex.check_motion_to(&other).is_err());
+    }
+
+    #[test]
     fn objects_name_parts_and_groups_do_where_there_are_no_objects() {
         let faces = "v 0 0 1\nf 1 2 3\ng b c\nf 1 2 4\ng a\nf 2 3 4\n";
         let grouped = parse(&format!("{TRIANGLE}g a\n{faces}")).unwrap();

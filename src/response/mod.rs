@@ -34,8 +34,8 @@ pub enum Stage {
 
 /// What a stage remembers between its rounds.
 enum Memory {
-    /// Nothing.
-    None,
+    /// Impacts of all rounds.
+    Impulses(impulses::Seen),
     /// Zones and where they wanted to go.
     RigidZones(rigid_zones::Zones),
     /// Zones and how far each may go.
@@ -43,6 +43,19 @@ enum Memory {
 }
 
 impl Stage {
+    /// The stage of a name with its default settings; none if there is no such stage.
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "impulses" => Some(Self::Impulses(Impulses::default())),
+            "rigid_zones" => Some(Self::RigidZones(RigidZones::default())),
+            "hold" => Some(Self::Hold(Hold::default())),
+            _ => None,
+        }
+    }
+
+    /// Names of all stages.
+    pub const NAMES: &[&str] = &["impulses", "rigid_zones", "hold"];
+
     /// Name, as in scene files and reports.
     pub fn name(&self) -> &'static str {
         match self {
@@ -62,7 +75,7 @@ impl Stage {
 
     fn memory(&self, candidate: &Candidate<'_>) -> Memory {
         match self {
-            Self::Impulses(_) => Memory::None,
+            Self::Impulses(_) => Memory::Impulses(impulses::Seen::default()),
             Self::RigidZones(_) => Memory::RigidZones(rigid_zones::Zones::new(candidate)),
             Self::Hold(_) => Memory::Hold(hold::Zones::new(candidate)),
         }
@@ -76,14 +89,14 @@ impl Stage {
         candidate: &mut Candidate<'_>,
     ) -> Vec<u32> {
         match (self, memory) {
-            (Self::Impulses(stage), _) => stage.apply(impacts, candidate),
-            (Self::Hold(stage), Memory::Hold(zones)) => stage.apply(impacts, zones, candidate),
+            (Self::Impulses(stage), Memory::Impulses(seen)) => {
+                stage.apply(impacts, seen, candidate)
+            }
             (Self::RigidZones(stage), Memory::RigidZones(zones)) => {
                 stage.apply(impacts, zones, candidate)
             }
-            (Self::Hold(_) | Self::RigidZones(_), _) => {
-                unreachable!("Stage::memory gives each its own zones")
-            }
+            (Self::Hold(stage), Memory::Hold(zones)) => stage.apply(impacts, zones, candidate),
+            _ => unreachable!("Stage::memory gives each stage its own"),
         }
     }
 }
@@ -110,6 +123,10 @@ pub struct Response {
     pub touched: Vec<u32>,
 }
 
+/// Impacts are judged by this share of the thickness, while stages open pairs to the whole of it: what one impulse
+/// resolved does not come back because the next one moved it by a rounding error.
+const SLACK: f64 = 0.5;
+
 /// Runs the stages in order until no impact is left or all rounds are spent.
 ///
 /// Impacts are looked for with the pair's separation (design §3), so that what is resolved here stays clear of
@@ -120,8 +137,9 @@ pub fn respond(
     detector: &mut Detector,
 ) -> Response {
     let surfaces = candidate.surfaces;
+    let judged: Vec<f64> = surfaces.thickness.iter().map(|h| SLACK * h).collect();
     let margin = Margin {
-        thickness: &surfaces.thickness,
+        thickness: &judged,
         rest: &surfaces.rest,
     };
     let asked = Asked {

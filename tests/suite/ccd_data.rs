@@ -230,3 +230,18 @@ fn no_time_is_later_than_the_published_one() {
         }
     }
 }
+
+#[test]
+fn the_cubic_mode_never_says_never_to_queries_that_meet() {
+    for set in all() {
+        let (mut found, mut lost) = (0, 0);
+        for (i, query) in set.queries.iter().enumerate().filter(|(_, q)| q.meets) {
+            match set.ask(query, Mode::Cubic) {
+                Answer::Never => panic!("{} {i}: {:?}", set.name, query.sweep),
+                Answer::Hit(_) => found += 1,
+                Answer::Uncertain(_) => lost += 1,
+            }
+        }
+        println!("{}: {found} hits, {lost} uncertain", set.name);
+    }
+}

@@ -11,6 +11,7 @@ fn sheet() -> (Mesh, Vec<DVec3>) {
     let shape = Shape::Sheet {
         size: [1.0, 1.0],
         cells: [24, 24],
+        centres: 0,
     }
     .triangles()
     .unwrap();

@@ -6,6 +6,10 @@
 )]
 
 mod ccd_data;
+mod ccd_flat;
+mod ccd_oracle;
+mod ccd_random;
+mod detection;
 mod documents;
 mod flat_sheet;
 mod judge;
@@ -15,4 +19,5 @@ mod path_data;
 mod path_judge;
 mod path_topology;
 mod paths;
+mod resolve;
 mod scenes;

@@ -2,6 +2,7 @@
 
 mod closest;
 mod contact;
+mod cubic;
 mod exact;
 mod filter;
 mod gap;
@@ -12,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use self::contact::Weights;
 use self::gap::Gap;
-use self::isolate::Search;
+use self::isolate::{Part, Search};
 use super::Sweep;
 
 /// How the continuous test decides (design §3).
@@ -62,10 +63,29 @@ pub struct Question {
     pub separation: f64,
 }
 
+/// How much work an answer took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Effort {
+    /// Parts of the motion put to the filters; 0 if nothing moves, 1 if the filters decided at once.
+    pub parts: u32,
+    /// Times the exact arithmetic was used.
+    pub exact: u32,
+}
+
 /// Whether a vertex meets a face.
 pub fn vertex_face(sweep: &Sweep, question: Question) -> Answer {
+    vertex_face_effort(sweep, question).0
+}
+
+/// Whether two edges meet.
+pub fn edge_edge(sweep: &Sweep, question: Question) -> Answer {
+    edge_edge_effort(sweep, question).0
+}
+
+/// Like [`vertex_face`], with the work it took.
+pub fn vertex_face_effort(sweep: &Sweep, question: Question) -> (Answer, Effort) {
     if sweep.is_still() {
-        return Answer::Never;
+        return (Answer::Never, Effort::default());
     }
     let gap = Gap::vertex_face(sweep);
     decide(&gap, question, |from, to| {
@@ -73,10 +93,10 @@ pub fn vertex_face(sweep: &Sweep, question: Question) -> Answer {
     })
 }
 
-/// Whether two edges meet.
-pub fn edge_edge(sweep: &Sweep, question: Question) -> Answer {
+/// Like [`edge_edge`], with the work it took.
+pub fn edge_edge_effort(sweep: &Sweep, question: Question) -> (Answer, Effort) {
     if sweep.is_still() {
-        return Answer::Never;
+        return (Answer::Never, Effort::default());
     }
     let gap = Gap::edge_edge(sweep);
     decide(&gap, question, |from, to| {
@@ -84,51 +104,109 @@ pub fn edge_edge(sweep: &Sweep, question: Question) -> Answer {
     })
 }
 
-/// The largest number of parts that the exact test is asked about before it is asked about all the rest at once.
-const MAX_EXACT_PARTS: usize = 8;
-
 /// Both kinds of pairs; `meet` decides exactly whether they meet in a part of the motion.
 fn decide<const N: usize>(
     gap: &Gap<N>,
     question: Question,
     meet: impl Fn(f64, f64) -> bool,
-) -> Answer
+) -> (Answer, Effort)
 where
     [DVec3; N]: Weights,
 {
-    let exact = question.mode == Mode::Exact && question.separation == 0.0 && gap.scale.is_finite();
-    let mut search = Search::new(gap, question.separation);
-    let mut asked = 0;
-    while let Some(part) = search.next_part() {
-        if part.certain {
-            return Answer::Hit(contact::contact_at(gap, part.from));
-        }
-        if !exact {
-            return Answer::Uncertain(contact::contact_at(gap, part.from));
-        }
-        asked += 1;
-        if asked == MAX_EXACT_PARTS {
-            search.budget = 0;
-        }
-        if meet(part.from, part.to) {
-            return Answer::Hit(contact::contact_at(
-                gap,
-                first_meeting(part.from, part.to, &meet),
-            ));
-        }
+    if gap.never_meets(question.separation) {
+        return (Answer::Never, Effort { parts: 1, exact: 0 });
     }
-    Answer::Never
+    let touching = question.separation == 0.0;
+    if question.mode == Mode::Cubic && touching {
+        return decide_by_cubic(gap);
+    }
+    let mut search = Search::new(gap, question.separation);
+    let Some(part) = search.next_part() else {
+        return (Answer::Never, search.effort);
+    };
+    if part.certain {
+        let contact = contact::contact_at(gap, part.from);
+        return (Answer::Hit(contact), search.effort);
+    }
+    if question.mode != Mode::Exact || !touching || !gap.scale.is_finite() {
+        let contact = contact::contact_at(gap, part.from);
+        return (Answer::Uncertain(contact), search.effort);
+    }
+    let answer = match first_meeting(&mut search, part, meet) {
+        Some(time) => Answer::Hit(contact::contact_at(gap, time)),
+        None => Answer::Never,
+    };
+    (answer, search.effort)
 }
 
-/// A time not later than the first meeting, which lies in [`from`, `to`]; nearer than 1/1000 of the motion.
-fn first_meeting(mut from: f64, mut to: f64, meet: impl Fn(f64, f64) -> bool) -> f64 {
-    while to - from > 1.0 / 1024.0 {
-        let middle = 0.5 * (from + to);
-        if meet(from, middle) {
-            to = middle;
-        } else {
-            from = middle;
+/// The largest number of short parts that the exact test is asked about.
+const MAX_EXACT_PARTS: u32 = 4;
+
+/// When the short parts do not tell, the first meeting is located exactly to this fraction of the motion.
+const EXACT_RESOLUTION: f64 = 1.0 / 256.0;
+
+/// A time not later than the first meeting, by exact decisions; `part` is the first that the filters cannot exclude.
+///
+/// Asks at most 1 + [`MAX_EXACT_PARTS`] + log₂(1 / [`EXACT_RESOLUTION`]) times: about the rest of the motion, since most
+/// often there is no meeting; then about the parts which the filters leave open; then about halves.
+fn first_meeting<const N: usize>(
+    search: &mut Search<'_, N>,
+    part: Part,
+    meet: impl Fn(f64, f64) -> bool,
+) -> Option<f64> {
+    let mut asked = 0;
+    let mut meet = |from: f64, to: f64| {
+        asked += 1;
+        meet(from, to)
+    };
+    let time = meet(part.from, 1.0).then(|| {
+        let (mut from, mut to) = (part.from, 1.0);
+        let mut open = Some(part);
+        for _ in 0..MAX_EXACT_PARTS {
+            let Some(part) = open else { break };
+            from = part.from;
+            if part.certain || meet(part.from, part.to) {
+                to = part.to;
+                break;
+            }
+            from = part.to;
+            open = search.next_part();
         }
-    }
-    from
+        while to - from > EXACT_RESOLUTION {
+            let middle = 0.5 * (from + to);
+            if meet(from, middle) {
+                to = middle;
+            } else {
+                from = middle;
+            }
+        }
+        from
+    });
+    search.effort.exact = asked;
+    time
+}
+
+/// The papers' test, certified: `Never` only if the search excludes a meeting, and the search's time if that is earlier.
+fn decide_by_cubic<const N: usize>(gap: &Gap<N>) -> (Answer, Effort)
+where
+    [DVec3; N]: Weights,
+{
+    let mut search = Search::new(gap, 0.0);
+    let answer = match (cubic::first_time(gap), search.next_part()) {
+        (None, None) => Answer::Never,
+        (None, Some(part)) => Answer::Uncertain(contact::contact_at(gap, part.from)),
+        (Some(time), None) => Answer::Uncertain(contact::contact_at(gap, time)),
+        (Some(time), Some(part)) => {
+            let contact = Contact {
+                time: time.min(part.from),
+                ..contact::contact_at(gap, time)
+            };
+            if part.certain {
+                Answer::Hit(contact)
+            } else {
+                Answer::Uncertain(contact)
+            }
+        }
+    };
+    (answer, search.effort)
 }

@@ -1,0 +1,429 @@
+//! `percale check`: what crosses in meshes or in a result, and what meets during a motion.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use percale::geometry::ccd::Mode;
+use percale::geometry::detect::Asked;
+use percale::geometry::intersect::{Crossings, Scope};
+use percale::geometry::{Detector, Impact, Mesh, Pair};
+use percale::io::recording::Recording;
+use percale::io::write_atomically;
+use serde::Serialize;
+
+use crate::failure::Failure;
+use crate::inputs;
+
+/// Pairs that the JSON object lists; `--pairs` writes all.
+const MAX_PAIRS: usize = 1000;
+/// Lines of counts and examples that the text for people lists.
+const MAX_LINES: usize = 10;
+/// Triangles from which on a progress display appears.
+const LARGE: usize = 50_000;
+
+/// Find intersections of meshes, of every frame of a result folder, or impacts of a motion
+///
+/// Several meshes are tested together, numbered through in the given order. Exit code 0: nothing crosses; 1: something does;
+/// 2: the input cannot be used.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Check {
+    /// Meshes (.obj, .ply, .stl, also .gz), patterns such as 'cloth*.obj', or one result folder
+    #[arg(required = true, value_name = "MESH|DIR")]
+    inputs: Vec<PathBuf>,
+    /// Test the straight motion from this mesh to MESH; repeat it for each of several meshes
+    #[arg(long, value_name = "MESH")]
+    from: Vec<PathBuf>,
+    /// How the continuous test decides
+    #[arg(long, value_enum, default_value_t = Ccd::Fast, requires = "from")]
+    ccd: Ccd,
+    /// Write all pairs as CSV: `face_a,face_b` (with the frame in front for folders), or `kind,v0,v1,v2,v3,time` for a motion
+    #[arg(long, value_name = "FILE")]
+    pairs: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// The modes of the continuous test.
+#[derive(Clone, Copy, Debug, PartialEq, clap::ValueEnum)]
+enum Ccd {
+    /// Filters and certified isolation; undecided pairs count as impacts
+    Fast,
+    /// Exact arithmetic where the fast test cannot decide
+    Exact,
+    /// The papers' cubic; undecided pairs count as impacts
+    Cubic,
+}
+
+impl Check {
+    pub(crate) fn run(&self) -> Result<ExitCode, Failure> {
+        let files = inputs::expand(&self.inputs)?;
+        let found = match inputs::folder(&files)? {
+            Some(folder) if self.from.is_empty() => self.check_folder(folder)?,
+            Some(folder) => {
+                return Err(Failure::input(format!(
+                    "{}: --from takes mesh files, not a folder; export the two frames first",
+                    folder.display()
+                )));
+            }
+            None if self.from.is_empty() => self.check_meshes(&files)?,
+            None => self.check_motion(&files)?,
+        };
+        Ok(if found {
+            ExitCode::from(1)
+        } else {
+            ExitCode::SUCCESS
+        })
+    }
+
+    fn check_meshes(&self, files: &[PathBuf]) -> Result<bool, Failure> {
+        let input = inputs::read_meshes(files)?;
+        let _spinner = Spinner::over(input.mesh.faces().len());
+        let crossings =
+            Detector::new(&input.mesh).crossings(&input.mesh, &input.positions, Scope::Everything);
+        if let Some(path) = &self.pairs {
+            write_csv(path, "face_a,face_b", |out| {
+                write_faces(out, "", &crossings)
+            })?;
+        }
+        let report = StaticReport {
+            vertices: input.mesh.vertex_count(),
+            triangles: input.mesh.faces().len(),
+            intersections: crossings.faces.len(),
+            edge_face: crossings.edge_faces.len(),
+            by_body: by_body(
+                &input.mesh,
+                &crossings,
+                &input.part_names,
+                &input.part_of_face,
+            ),
+            pairs: first_pairs(&crossings.faces, |&pair| pair.to_vec()),
+            frames: None,
+        };
+        self.print(&report, || describe_static(&report))?;
+        Ok(report.intersections > 0)
+    }
+
+    fn check_folder(&self, folder: &Path) -> Result<bool, Failure> {
+        let recording = Recording::open(folder)?;
+        let mesh = recording.mesh();
+        let names: Vec<String> = mesh.bodies().iter().map(|b| b.name.clone()).collect();
+        let body_of_face: Vec<u32> = (0..mesh.faces().len() as u32)
+            .map(|face| mesh.body_of_face(face))
+            .collect();
+        let mut detector = Detector::new(mesh);
+        let mut counts = Counts::new();
+        let mut pairs = Vec::new();
+        let mut lines = Vec::new();
+        let mut frames = Vec::new();
+        let bar = progress_bar(recording.frame_count());
+        for frame in 0..recording.frame_count() {
+            let x = recording.positions(frame)?;
+            let crossings = detector.crossings(mesh, &x, Scope::Certified);
+            frames.push(Frame {
+                frame,
+                intersections: crossings.faces.len(),
+                edge_face: crossings.edge_faces.len(),
+            });
+            count(&mut counts, mesh, &crossings, &body_of_face);
+            pairs.extend(
+                crossings
+                    .faces
+                    .iter()
+                    .take(MAX_PAIRS - pairs.len())
+                    .map(|&[a, b]| vec![frame as u32, a, b]),
+            );
+            if self.pairs.is_some() {
+                write_faces(&mut lines, &format!("{frame},"), &crossings)
+                    .expect("writing to memory does not fail");
+            }
+            bar.inc(1);
+        }
+        bar.finish_and_clear();
+        if let Some(path) = &self.pairs {
+            write_csv(path, "frame,face_a,face_b", |out| out.write_all(&lines))?;
+        }
+        let report = StaticReport {
+            vertices: mesh.vertex_count(),
+            triangles: mesh.faces().len(),
+            intersections: frames.iter().map(|f| f.intersections).sum(),
+            edge_face: frames.iter().map(|f| f.edge_face).sum(),
+            by_body: named(&counts, &names),
+            pairs,
+            frames: Some(frames),
+        };
+        self.print(&report, || describe_static(&report))?;
+        Ok(report.intersections > 0)
+    }
+
+    fn check_motion(&self, files: &[PathBuf]) -> Result<bool, Failure> {
+        let starts = inputs::expand(&self.from)?;
+        let (input, end) = inputs::read_motion(&starts, files)?;
+        let _spinner = Spinner::over(input.mesh.faces().len());
+        let mode = match self.ccd {
+            Ccd::Fast => Mode::Fast,
+            Ccd::Exact => Mode::Exact,
+            Ccd::Cubic => Mode::Cubic,
+        };
+        let asked = Asked { mode, margin: None };
+        let impacts =
+            Detector::new(&input.mesh).impacts(&input.mesh, &input.positions, &end, &asked);
+        if let Some(path) = &self.pairs {
+            write_csv(path, "kind,v0,v1,v2,v3,time", |out| {
+                impacts.iter().try_for_each(|impact| {
+                    let [a, b, c, d] = impact.vertices;
+                    let Impact { time, .. } = impact;
+                    writeln!(out, "{},{a},{b},{c},{d},{time}", kind(impact))
+                })
+            })?;
+        }
+        let vertex_face = impacts.iter().filter(|i| kind(i) == "vf").count();
+        let report = MotionReport {
+            vertices: input.mesh.vertex_count(),
+            triangles: input.mesh.faces().len(),
+            impacts: impacts.len(),
+            vertex_face,
+            edge_edge: impacts.len() - vertex_face,
+            uncertain: impacts.iter().filter(|i| !i.certain).count(),
+            first_time: impacts.iter().map(|i| i.time).min_by(f64::total_cmp),
+            pairs: first_pairs(&impacts, |impact| MotionPair {
+                kind: kind(impact),
+                vertices: impact.vertices,
+                time: impact.time,
+            }),
+        };
+        self.print(&report, || describe_motion(&report))?;
+        Ok(report.impacts > 0)
+    }
+
+    fn print(&self, report: &impl Serialize, text: impl Fn() -> String) -> Result<(), Failure> {
+        if self.json {
+            println!("{}", serde_json::to_string(report)?);
+        } else {
+            println!("{}", text());
+        }
+        Ok(())
+    }
+}
+
+/// What crosses at an instant, or at any frame of a folder.
+#[derive(Debug, Serialize)]
+struct StaticReport {
+    vertices: usize,
+    triangles: usize,
+    /// Crossing pairs of faces, over all frames.
+    intersections: usize,
+    /// Edges that pierce faces without a common vertex, over all frames.
+    edge_face: usize,
+    by_body: Vec<BodyCount>,
+    /// The first crossing faces, after the frame for folders.
+    pairs: Vec<Vec<u32>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frames: Option<Vec<Frame>>,
+}
+
+#[derive(Debug, Serialize)]
+struct Frame {
+    frame: u64,
+    intersections: usize,
+    edge_face: usize,
+}
+
+/// Counts between two named objects or connected components, or within one.
+#[derive(Debug, Serialize)]
+struct BodyCount {
+    a: String,
+    b: String,
+    intersections: usize,
+    edge_face: usize,
+}
+
+/// What meets during a motion.
+#[derive(Debug, Serialize)]
+struct MotionReport {
+    vertices: usize,
+    triangles: usize,
+    impacts: usize,
+    vertex_face: usize,
+    edge_edge: usize,
+    /// Those among the impacts that are not excluded, but not proved either.
+    uncertain: usize,
+    first_time: Option<f64>,
+    pairs: Vec<MotionPair>,
+}
+
+#[derive(Debug, Serialize)]
+struct MotionPair {
+    kind: &'static str,
+    vertices: [u32; 4],
+    time: f64,
+}
+
+/// Crossing faces and edge-face crossings by the numbers of two parts, the smaller first.
+type Counts = BTreeMap<[u32; 2], [usize; 2]>;
+
+fn by_body(
+    mesh: &Mesh,
+    crossings: &Crossings,
+    names: &[String],
+    part_of_face: &[u32],
+) -> Vec<BodyCount> {
+    let mut counts = Counts::new();
+    count(&mut counts, mesh, crossings, part_of_face);
+    named(&counts, names)
+}
+
+fn count(counts: &mut Counts, mesh: &Mesh, crossings: &Crossings, part_of_face: &[u32]) {
+    let part = |face: u32| part_of_face[face as usize];
+    let mut add = |a: u32, b: u32, column: usize| {
+        counts.entry([a.min(b), a.max(b)]).or_default()[column] += 1;
+    };
+    for &[f, g] in &crossings.faces {
+        add(part(f), part(g), 0);
+    }
+    for &[edge, face] in &crossings.edge_faces {
+        // an edge between two groups counts for the first face that has it
+        add(part(mesh.edge_owner()[edge as usize]), part(face), 1);
+    }
+}
+
+fn named(counts: &Counts, names: &[String]) -> Vec<BodyCount> {
+    counts
+        .iter()
+        .map(|(&[a, b], &[intersections, edge_face])| BodyCount {
+            a: names[a as usize].clone(),
+            b: names[b as usize].clone(),
+            intersections,
+            edge_face,
+        })
+        .collect()
+}
+
+fn first_pairs<T, P>(all: &[T], pair: impl Fn(&T) -> P) -> Vec<P> {
+    all.iter().take(MAX_PAIRS).map(pair).collect()
+}
+
+fn kind(impact: &Impact) -> &'static str {
+    match impact.pair {
+        Pair::VertexFace { .. } => "vf",
+        Pair::EdgeEdge { .. } => "ee",
+    }
+}
+
+fn write_faces(out: &mut dyn Write, prefix: &str, crossings: &Crossings) -> io::Result<()> {
+    let mut faces = crossings.faces.iter();
+    faces.try_for_each(|[a, b]| writeln!(out, "{prefix}{a},{b}"))
+}
+
+fn write_csv(
+    path: &Path,
+    header: &str,
+    rows: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), Failure> {
+    write_atomically(path, |out| {
+        writeln!(out, "{header}")?;
+        rows(out)
+    })
+    .map_err(|error| {
+        Failure::input(format!(
+            "{}: cannot write the pairs: {error}",
+            path.display()
+        ))
+    })
+}
+
+fn describe_static(report: &StaticReport) -> String {
+    let mut text = format!(
+        "{} vertices, {} triangles{}: {} intersections (pairs of faces), {} edge-face crossings",
+        report.vertices,
+        report.triangles,
+        report
+            .frames
+            .as_ref()
+            .map_or(String::new(), |f| format!(", {} frames", f.len())),
+        report.intersections,
+        report.edge_face
+    );
+    for body in report.by_body.iter().take(MAX_LINES) {
+        text += &format!(
+            "\n  {} - {}: {} intersections, {} edge-face",
+            body.a, body.b, body.intersections, body.edge_face
+        );
+    }
+    if report.by_body.len() > MAX_LINES {
+        let more = report.by_body.len() - MAX_LINES;
+        text += &format!("\n  and {more} more pairs of bodies; --json lists all");
+    }
+    if let Some(frames) = &report.frames {
+        let crossed: Vec<&Frame> = frames.iter().filter(|f| f.intersections > 0).collect();
+        if let (Some(first), Some(last)) = (crossed.first(), crossed.last()) {
+            text += &format!(
+                "\n  in {} frames, from {} to {}",
+                crossed.len(),
+                first.frame,
+                last.frame
+            );
+        }
+    }
+    if let Some(pair) = report.pairs.first() {
+        text += &match pair.as_slice() {
+            [frame, a, b] => format!("\n  first: faces {a} and {b} in frame {frame}"),
+            pair => format!("\n  first: faces {} and {}", pair[0], pair[1]),
+        };
+    }
+    text
+}
+
+fn describe_motion(report: &MotionReport) -> String {
+    let mut text = format!(
+        "{} vertices, {} triangles: {} impacts, {} vertex-face and {} edge-edge",
+        report.vertices, report.triangles, report.impacts, report.vertex_face, report.edge_edge
+    );
+    if let (Some(time), Some(first)) = (report.first_time, report.pairs.first()) {
+        text += &format!(
+            "\n  first at {time} of the motion: {} {:?}",
+            first.kind, first.vertices
+        );
+    }
+    if report.uncertain > 0 {
+        text += &format!(
+            "\n  {} of them could not be excluded, but are not proved either; try --ccd exact",
+            report.uncertain
+        );
+    }
+    text
+}
+
+/// A spinner on stderr while something large is tested.
+struct Spinner(ProgressBar);
+
+impl Spinner {
+    fn over(triangles: usize) -> Self {
+        if triangles < LARGE {
+            return Self(ProgressBar::hidden());
+        }
+        let bar = ProgressBar::new_spinner();
+        let template = "{spinner} testing {msg} triangles, {elapsed}";
+        bar.set_style(ProgressStyle::with_template(template).expect("the template is well formed"));
+        bar.set_message(triangles.to_string());
+        bar.enable_steady_tick(Duration::from_millis(100));
+        Self(bar)
+    }
+}
+
+impl Drop for Spinner {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
+
+fn progress_bar(frames: u64) -> ProgressBar {
+    let bar = ProgressBar::new(frames);
+    let template = "{bar:40} frame {pos}/{len}  {elapsed} gone, {eta} to go";
+    bar.set_style(ProgressStyle::with_template(template).expect("the template is well formed"));
+    bar
+}

@@ -1,0 +1,275 @@
+//! **Implicit Euler** for large steps: all forces at the end of the step.
+//!
+//! ```text
+//! M (v₁ − v₀) = dt f(x₁) − dt D v₁,     x₁ = x₀ + dt v₁
+//! ```
+//!
+//! The first Newton step, linearised at x₀, is the method of Baraff and Witkin [BW98]:
+//!
+//! ```text
+//! (M + dt D + dt² K) v₁ = M v₀ + dt f(x₀)
+//! ```
+//!
+//! with the stiffness K = −∂f/∂x projected to positive semi-definite, so that the matrix is positive definite for any
+//! step. Further Newton steps are taken as asked, each shortened until it descends in
+//!
+//! ```text
+//! Φ(v) = ½ (v − v₀)ᵀ M (v − v₀) + U(x₀ + dt v) + ½ dt vᵀ D v,
+//! ```
+//!
+//! whose minimum is the step. D (damping of the elements, drag of the air) is that of x₀. The step is first order and
+//! damps what it does not resolve; in free fall velocities are exact and positions ½ g dt per unit of time ahead.
+
+use std::time::Instant;
+
+use glam::{DMat3, DVec3};
+use serde::{Deserialize, Serialize};
+
+use super::damping::Dampers;
+use super::integrator::{Advance, Start, System};
+use super::solve::{BlockMatrix, ConjugateGradients, Stop, dot, norm};
+use super::stretch::Weights;
+
+/// Implicit Euler.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ImplicitEuler {
+    /// A linear solve, and Newton's method, stop when the residual has fallen by this factor (against that of
+    /// unchanged velocities).
+    pub tolerance: f64,
+    /// A linear solve stops after this many iterations.
+    pub max_iterations: u32,
+    /// Newton steps at most; 1 is the linearly implicit method.
+    pub max_newton: u32,
+}
+
+impl Default for ImplicitEuler {
+    fn default() -> Self {
+        Self {
+            tolerance: 1e-3,
+            max_iterations: 1000,
+            max_newton: 1,
+        }
+    }
+}
+
+/// Shortest share of a Newton step that is tried before the last state is kept.
+const SHORTEST_STEP: f64 = 1.0 / 64.0;
+/// Share of the descent promised by the slope that a step must bring [NW06] §3.1.
+const ENOUGH_DESCENT: f64 = 1e-4;
+
+impl ImplicitEuler {
+    /// Advances in one step.
+    pub(super) fn advance(&self, system: &System<'_>, start: Start<'_>) -> Advance {
+        let mut step = Step::new(self, system, start);
+        step.linear();
+        for _ in 1..self.max_newton {
+            if !step.newton() {
+                break;
+            }
+        }
+        Advance {
+            x: step.x,
+            v: step.v,
+            loops: 1,
+            iterations: step.iterations,
+            assembly_ms: step.assembly_ms,
+            solve_ms: step.solve_ms,
+        }
+    }
+}
+
+/// A step under way.
+struct Step<'a> {
+    settings: &'a ImplicitEuler,
+    system: &'a System<'a>,
+    start: Start<'a>,
+    fixed: Vec<bool>,
+    /// At the start of the step.
+    dampers: Dampers<'a>,
+    x: Vec<DVec3>,
+    v: Vec<DVec3>,
+    /// Norm of the residual of unchanged velocities.
+    scale: f64,
+    matrix: BlockMatrix,
+    gradients: ConjugateGradients,
+    iterations: u32,
+    assembly_ms: f64,
+    solve_ms: f64,
+}
+
+impl<'a> Step<'a> {
+    fn new(settings: &'a ImplicitEuler, system: &'a System<'a>, start: Start<'a>) -> Self {
+        let mut dampers = Dampers::default();
+        if settings.max_newton > 1 {
+            system.dampers(start.x, start.v, start.time, &mut dampers);
+        } else {
+            // the matrix holds the rest
+            system.drag(start.x, start.v, start.time, &mut dampers);
+        }
+        Self {
+            settings,
+            system,
+            start,
+            fixed: system.inverse_mass.iter().map(|&w| w == 0.0).collect(),
+            dampers,
+            x: start.x.to_vec(),
+            v: system.scripted_velocities(&start),
+            scale: 0.0,
+            matrix: BlockMatrix::default(),
+            gradients: ConjugateGradients::default(),
+            iterations: 0,
+            assembly_ms: 0.0,
+            solve_ms: 0.0,
+        }
+    }
+
+    /// M + dt D + dt² K at the present x, and its preconditioner.
+    fn assemble(&mut self) {
+        let clock = Instant::now();
+        let system = self.system;
+        let (elements, dt) = (system.elements, self.start.dt);
+        let weights = Weights {
+            stiffness: dt * dt,
+            damping: dt,
+        };
+        self.matrix.reset(&elements.pattern);
+        for (node, &mass) in system.mass.iter().enumerate() {
+            let block = DMat3::from_diagonal(DVec3::splat(mass));
+            self.matrix.add_diagonal(node as u32, block);
+        }
+        elements.add_matrix(&self.x, &self.dampers.drag, weights, &mut self.matrix);
+        self.assembly_ms += milliseconds(clock);
+        let clock = Instant::now();
+        self.gradients
+            .prepare(&self.matrix, &elements.pattern, system.hierarchy);
+        self.solve_ms += milliseconds(clock);
+    }
+
+    /// Solves for an improvement of `unknown`, whose residual is `r`.
+    fn solve(&mut self, unknown: &mut [DVec3], r: &mut [DVec3]) {
+        let clock = Instant::now();
+        let stop = Stop {
+            residual: self.settings.tolerance * self.scale,
+            max_iterations: self.settings.max_iterations,
+        };
+        let system = self.system;
+        let system = (&self.matrix, &system.elements.pattern, system.hierarchy);
+        self.iterations += self.gradients.run(system, &self.fixed, unknown, r, stop);
+        self.solve_ms += milliseconds(clock);
+    }
+
+    /// The linearly implicit step.
+    fn linear(&mut self) {
+        self.assemble();
+        let (system, dt) = (self.system, self.start.dt);
+        let mut f = Vec::new();
+        system.force(self.start.x, &self.dampers, &mut f);
+        let mut v = std::mem::take(&mut self.v);
+        let mut r = vec![DVec3::ZERO; v.len()];
+        self.matrix.multiply(&system.elements.pattern, &v, &mut r);
+        for (i, r) in r.iter_mut().enumerate() {
+            *r = match self.fixed[i] {
+                true => DVec3::ZERO,
+                false => system.mass[i] * self.start.v[i] + dt * f[i] - *r,
+            };
+        }
+        self.scale = norm(&r);
+        self.fall(&mut v, &mut r);
+        self.solve(&mut v, &mut r);
+        self.v = v;
+        self.x = self.positions(&self.v);
+    }
+
+    /// The best step along free fall, before all others: where nothing holds the cloth it is the solution.
+    fn fall(&self, v: &mut [DVec3], r: &mut [DVec3]) {
+        let fall = self.start.dt * self.system.gravity;
+        let direction: Vec<DVec3> = (self.fixed.iter())
+            .map(|&fixed| if fixed { DVec3::ZERO } else { fall })
+            .collect();
+        let mut product = vec![DVec3::ZERO; v.len()];
+        let pattern = &self.system.elements.pattern;
+        self.matrix.multiply(pattern, &direction, &mut product);
+        let curvature = dot(&direction, &product);
+        if curvature == 0.0 {
+            return; // no gravity
+        }
+        let share = dot(&direction, r) / curvature;
+        for i in 0..r.len() {
+            if !self.fixed[i] {
+                v[i] += share * direction[i];
+                r[i] -= share * product[i];
+            }
+        }
+    }
+
+    /// One more Newton step; `false` if none was needed, or none descends.
+    fn newton(&mut self) -> bool {
+        let (system, dt) = (self.system, self.start.dt);
+        let mut f = Vec::new();
+        system.force(&self.x, &self.dampers, &mut f);
+        // −∂Φ/∂v = dt f − M (v − v₀) − dt D v
+        let mut r: Vec<DVec3> = (0..f.len())
+            .map(|i| dt * f[i] - system.mass[i] * (self.v[i] - self.start.v[i]))
+            .collect();
+        self.dampers.add_product(-dt, &self.v, &mut r);
+        for (r, &fixed) in r.iter_mut().zip(&self.fixed) {
+            if fixed {
+                *r = DVec3::ZERO;
+            }
+        }
+        if norm(&r) <= self.settings.tolerance * self.scale {
+            return false;
+        }
+        self.assemble();
+        let slope = r.clone();
+        let mut step = vec![DVec3::ZERO; r.len()];
+        self.solve(&mut step, &mut r);
+        let promised = dot(&slope, &step);
+        let before = self.potential(&self.x, &self.v);
+        let mut share = 1.0;
+        while share >= SHORTEST_STEP {
+            let v: Vec<DVec3> = (self.v.iter().zip(&step))
+                .map(|(v, step)| *v + share * *step)
+                .collect();
+            let x = self.positions(&v);
+            if self.potential(&x, &v) <= before - ENOUGH_DESCENT * share * promised {
+                (self.x, self.v) = (x, v);
+                return true;
+            }
+            share *= 0.5;
+        }
+        false
+    }
+
+    fn positions(&self, v: &[DVec3]) -> Vec<DVec3> {
+        (0..v.len())
+            .map(|i| match self.fixed[i] {
+                true => self.start.target[i],
+                false => self.start.x[i] + self.start.dt * v[i],
+            })
+            .collect()
+    }
+
+    /// Φ, with the potentials of gravity and wind.
+    fn potential(&self, x: &[DVec3], v: &[DVec3]) -> f64 {
+        let (system, dt) = (self.system, self.start.dt);
+        let mut drag = vec![DVec3::ZERO; v.len()];
+        self.dampers.add_product(0.5 * dt, v, &mut drag);
+        let mut push: Vec<DVec3> = system.mass.iter().map(|&m| m * system.gravity).collect();
+        for face in &self.dampers.drag {
+            face.add_wind_force(&mut push);
+        }
+        let mut sum = system.elements.energy(x);
+        for i in 0..v.len() {
+            let change = v[i] - self.start.v[i];
+            sum += 0.5 * system.mass[i] * change.length_squared();
+            sum += (drag[i] - dt * push[i]).dot(v[i]);
+        }
+        sum
+    }
+}
+
+fn milliseconds(since: Instant) -> f64 {
+    since.elapsed().as_secs_f64() * 1e3
+}

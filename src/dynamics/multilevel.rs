@@ -1,0 +1,476 @@
+//! A preconditioner that sees the whole cloth: block Jacobi on the nodes and on ever larger patches of them.
+//!
+//! Conjugate gradients with block Jacobi carry a pull by one element per iteration; a cloth that hangs from two corners needs
+//! hundreds. Here the correction of a residual r is a sum over levels,
+//!
+//! ```text
+//! z = D⁻¹ r + Σ Pₗ Dₗ⁻¹ Pₗᵀ r + P A_c⁻¹ Pᵀ r
+//! ```
+//!
+//! where Pₗ moves each patch of level l as one piece (three translations), Dₗ is the block diagonal of Pₗᵀ A Pₗ, and on the
+//! coarsest level A_c = Pᵀ A P is factorised. The form is that of additive multilevel diagonal scaling [BPX90], with patches
+//! of the mesh graph for coarse grids [VMB96]. Nothing but sums of the matrix's own blocks is computed: the set-up costs
+//! about as much as one product with A. Measured on 100×100 vertices: 40 to 60 iterations instead of 350 to 580 (incomplete
+//! Cholesky of the same blocks breaks down on these matrices, symmetric Gauss-Seidel takes 120 to 160).
+
+use glam::{DMat3, DVec3};
+
+use super::solve::{BlockMatrix, Pattern};
+
+/// Marks a node in no patch: it follows a script.
+const NONE: u32 = u32::MAX;
+
+/// Patches on the coarsest level, unless the cloth has more separate pieces. 200 patches cost a factorisation of 600
+/// unknowns, in an envelope of about 100: a few products with the matrix of 10,000 nodes.
+const COARSEST: usize = 200;
+
+/// The patches of all levels, fine to coarse; fixed with the mesh.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Hierarchy {
+    levels: Vec<Level>,
+}
+
+/// One partition of the free nodes into connected patches.
+#[derive(Clone, Debug)]
+struct Level {
+    patch_of: Vec<u32>,
+    count: usize,
+}
+
+impl Hierarchy {
+    /// Patches of radius 1, 2, 4 … steps in the graph of the matrix, until there are few.
+    pub(super) fn new(pattern: &Pattern, free: &[bool]) -> Self {
+        let neighbours = pattern.neighbours();
+        let mut levels: Vec<Level> = Vec::new();
+        let mut radius = 1;
+        loop {
+            let level = Level::new(&neighbours, free, radius);
+            // as many patches as separate pieces: larger radii change nothing
+            let stuck = (levels.last()).is_some_and(|finer| finer.count <= level.count);
+            let done = level.count <= COARSEST || stuck;
+            levels.push(level);
+            if done {
+                break;
+            }
+            radius *= 2;
+        }
+        let coarsest = levels.last_mut().expect("the loop pushes before it ends");
+        coarsest.reduce_bandwidth(&neighbours);
+        Self { levels }
+    }
+}
+
+impl Level {
+    /// Seeds more than `radius` steps apart in the order of their numbers; each node joins a nearest seed.
+    fn new(neighbours: &[Vec<u32>], free: &[bool], radius: u32) -> Self {
+        let n = free.len();
+        let mut covered = vec![NONE; n];
+        let mut seeds: Vec<u32> = Vec::new();
+        let (mut front, mut next) = (Vec::new(), Vec::new());
+        for node in 0..n {
+            if !free[node] || covered[node] != NONE {
+                continue;
+            }
+            let seed = seeds.len() as u32;
+            seeds.push(node as u32);
+            covered[node] = seed;
+            // `reached` would be a set per seed; covering only what no other seed covers is enough and linear
+            front.clear();
+            front.push(node as u32);
+            for _ in 0..radius {
+                next.clear();
+                for &i in &front {
+                    for &j in &neighbours[i as usize] {
+                        if free[j as usize] && covered[j as usize] == NONE {
+                            covered[j as usize] = seed;
+                            next.push(j);
+                        }
+                    }
+                }
+                std::mem::swap(&mut front, &mut next);
+            }
+        }
+        let mut patch_of = vec![NONE; n];
+        front.clear();
+        for (patch, &node) in seeds.iter().enumerate() {
+            patch_of[node as usize] = patch as u32;
+            front.push(node);
+        }
+        while !front.is_empty() {
+            next.clear();
+            for &i in &front {
+                for &j in &neighbours[i as usize] {
+                    if free[j as usize] && patch_of[j as usize] == NONE {
+                        patch_of[j as usize] = patch_of[i as usize];
+                        next.push(j);
+                    }
+                }
+            }
+            std::mem::swap(&mut front, &mut next);
+        }
+        Self {
+            patch_of,
+            count: seeds.len(),
+        }
+    }
+
+    /// Numbers the patches so that neighbours have near numbers [CM69].
+    fn reduce_bandwidth(&mut self, neighbours: &[Vec<u32>]) {
+        let mut adjacent: Vec<Vec<u32>> = vec![Vec::new(); self.count];
+        for (i, list) in neighbours.iter().enumerate() {
+            for &j in list {
+                let (a, b) = (self.patch_of[i], self.patch_of[j as usize]);
+                if a != NONE && b != NONE && a != b {
+                    adjacent[a as usize].push(b);
+                }
+            }
+        }
+        for list in &mut adjacent {
+            list.sort_unstable();
+            list.dedup();
+        }
+        let degree = |p: u32| (adjacent[p as usize].len(), p);
+        let mut starts: Vec<u32> = (0..self.count as u32).collect();
+        starts.sort_unstable_by_key(|&p| degree(p));
+        let mut order: Vec<u32> = Vec::with_capacity(self.count);
+        let mut number = vec![NONE; self.count];
+        for start in starts {
+            if number[start as usize] != NONE {
+                continue;
+            }
+            let mut done = order.len();
+            number[start as usize] = done as u32;
+            order.push(start);
+            while done < order.len() {
+                let mut list = adjacent[order[done] as usize].clone();
+                list.sort_unstable_by_key(|&p| degree(p));
+                for p in list {
+                    if number[p as usize] == NONE {
+                        number[p as usize] = order.len() as u32;
+                        order.push(p);
+                    }
+                }
+                done += 1;
+            }
+        }
+        for patch in &mut self.patch_of {
+            if *patch != NONE {
+                *patch = number[*patch as usize];
+            }
+        }
+    }
+}
+
+/// The preconditioner of one matrix.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Preconditioner {
+    /// Inverse diagonal blocks of the nodes, then of each level but the coarsest.
+    inverse: Vec<Vec<DMat3>>,
+    coarsest: Envelope,
+    sums: Vec<DVec3>,
+}
+
+impl Preconditioner {
+    /// Sets up for a matrix on the free nodes of the hierarchy.
+    pub(super) fn update(
+        &mut self,
+        matrix: &BlockMatrix,
+        pattern: &Pattern,
+        hierarchy: &Hierarchy,
+    ) {
+        let levels = &hierarchy.levels;
+        let Some((coarsest, between)) = levels.split_last() else {
+            return;
+        };
+        self.inverse.resize(levels.len(), Vec::new());
+        let free = &coarsest.patch_of;
+        self.inverse[0].clear();
+        let diagonal = matrix.diagonal.iter().zip(free);
+        self.inverse[0]
+            .extend(diagonal.map(|(d, &p)| if p == NONE { DMat3::ZERO } else { d.inverse() }));
+        for (level, inverse) in between.iter().zip(&mut self.inverse[1..]) {
+            inverse.clear();
+            inverse.resize(level.count, DMat3::ZERO);
+            for (d, &p) in matrix.diagonal.iter().zip(&level.patch_of) {
+                if p != NONE {
+                    inverse[p as usize] += *d;
+                }
+            }
+            for (i, j, block) in matrix.upper(pattern) {
+                let (p, q) = (level.patch_of[i], level.patch_of[j]);
+                if p == q && p != NONE {
+                    inverse[p as usize] += *block + block.transpose();
+                }
+            }
+            for block in inverse {
+                *block = block.inverse();
+            }
+        }
+        self.coarsest.assemble(matrix, pattern, coarsest);
+        self.coarsest.factorise();
+    }
+
+    /// `z` = the correction of the residual `r`; returns r · z.
+    pub(super) fn apply(&mut self, hierarchy: &Hierarchy, r: &[DVec3], z: &mut [DVec3]) {
+        let Some((coarsest, between)) = hierarchy.levels.split_last() else {
+            return;
+        };
+        for ((z, r), w) in z.iter_mut().zip(r).zip(&self.inverse[0]) {
+            *z = *w * *r;
+        }
+        for (level, inverse) in between.iter().zip(&self.inverse[1..]) {
+            level.restrict(r, &mut self.sums);
+            for (sum, w) in self.sums.iter_mut().zip(inverse) {
+                *sum = *w * *sum;
+            }
+            level.prolong(&self.sums, z);
+        }
+        coarsest.restrict(r, &mut self.sums);
+        self.coarsest.solve(&mut self.sums);
+        coarsest.prolong(&self.sums, z);
+    }
+}
+
+impl Level {
+    /// Pᵀ r: sums over the patches.
+    fn restrict(&self, r: &[DVec3], sums: &mut Vec<DVec3>) {
+        sums.clear();
+        sums.resize(self.count, DVec3::ZERO);
+        for (r, &p) in r.iter().zip(&self.patch_of) {
+            if p != NONE {
+                sums[p as usize] += *r;
+            }
+        }
+    }
+
+    /// z += P values.
+    fn prolong(&self, values: &[DVec3], z: &mut [DVec3]) {
+        for (z, &p) in z.iter_mut().zip(&self.patch_of) {
+            if p != NONE {
+                *z += values[p as usize];
+            }
+        }
+    }
+}
+
+/// Cholesky factor of a symmetric positive definite matrix within its envelope: each row from its first non-zero on.
+#[derive(Clone, Debug, Default)]
+struct Envelope {
+    first: Vec<u32>,
+    /// End of each row in `values`; the last value of a row is its diagonal.
+    end: Vec<usize>,
+    values: Vec<f64>,
+    unknowns: Vec<f64>,
+}
+
+impl Envelope {
+    fn row(&self, i: usize) -> std::ops::Range<usize> {
+        self.end[i] - (i + 1 - self.first[i] as usize)..self.end[i]
+    }
+
+    /// Pᵀ A P of a level.
+    fn assemble(&mut self, matrix: &BlockMatrix, pattern: &Pattern, level: &Level) {
+        let mut first: Vec<u32> = (0..level.count as u32).collect();
+        for (i, j, _) in matrix.upper(pattern) {
+            let (p, q) = (level.patch_of[i], level.patch_of[j]);
+            if p != NONE && q != NONE {
+                let (low, high) = (p.min(q), p.max(q) as usize);
+                first[high] = first[high].min(low);
+            }
+        }
+        self.first = first.iter().flat_map(|&p| [3 * p; 3]).collect();
+        self.end.clear();
+        let mut total = 0;
+        for (i, &first) in self.first.iter().enumerate() {
+            total += i + 1 - first as usize;
+            self.end.push(total);
+        }
+        self.values.clear();
+        self.values.resize(total, 0.0);
+        for (d, &p) in matrix.diagonal.iter().zip(&level.patch_of) {
+            if p != NONE {
+                self.add(p, p, *d);
+            }
+        }
+        for (i, j, block) in matrix.upper(pattern) {
+            let (p, q) = (level.patch_of[i], level.patch_of[j]);
+            if p == NONE || q == NONE {
+                continue;
+            }
+            if p == q {
+                self.add(p, p, *block + block.transpose());
+            } else if p > q {
+                self.add(p, q, *block);
+            } else {
+                self.add(q, p, block.transpose());
+            }
+        }
+    }
+
+    /// Adds to the block (p, q), p ≥ q; of a diagonal block the upper half is left out.
+    fn add(&mut self, p: u32, q: u32, block: DMat3) {
+        for a in 0..3 {
+            let row = 3 * p as usize + a;
+            let start = self.row(row).start;
+            let columns = if p == q { a + 1 } else { 3 };
+            for b in 0..columns {
+                let column = 3 * q as usize + b;
+                self.values[start + column - self.first[row] as usize] += block.col(b)[a];
+            }
+        }
+    }
+
+    /// Replaces the matrix by L with A = L Lᵀ.
+    fn factorise(&mut self) {
+        for i in 0..self.first.len() {
+            let first = self.first[i] as usize;
+            let row = self.row(i);
+            let (above, rest) = self.values.split_at_mut(row.start);
+            let own = &mut rest[..row.len()];
+            for j in first..i {
+                let start = first.max(self.first[j] as usize);
+                let other_end = self.end[j] - 1;
+                let other = &above[other_end - (j - start)..other_end];
+                let sum = inner(&own[start - first..j - first], other);
+                own[j - first] = (own[j - first] - sum) / above[other_end];
+            }
+            let diagonal = i - first;
+            let sum = inner(&own[..diagonal], &own[..diagonal]);
+            // A is positive definite; should rounding eat the pivot, the row falls back to its own diagonal
+            let pivot = own[diagonal] - sum;
+            own[diagonal] = if pivot > 0.0 { pivot } else { own[diagonal] }.sqrt();
+        }
+    }
+
+    fn solve(&mut self, b: &mut [DVec3]) {
+        let mut y = std::mem::take(&mut self.unknowns);
+        y.clear();
+        y.extend(b.iter().flat_map(|b| b.to_array()));
+        for i in 0..y.len() {
+            let row = &self.values[self.row(i)];
+            let (diagonal, left) = row.split_last().expect("a row holds its diagonal");
+            y[i] = (y[i] - inner(left, &y[self.first[i] as usize..i])) / diagonal;
+        }
+        for i in (0..y.len()).rev() {
+            let row = &self.values[self.row(i)];
+            let (diagonal, left) = row.split_last().expect("a row holds its diagonal");
+            let value = y[i] / diagonal;
+            y[i] = value;
+            for (y, l) in y[self.first[i] as usize..i].iter_mut().zip(left) {
+                *y -= l * value;
+            }
+        }
+        for (b, y) in b.iter_mut().zip(y.chunks_exact(3)) {
+            *b = DVec3::from_slice(y);
+        }
+        self.unknowns = y;
+    }
+}
+
+/// Inner product in four interleaved sums: a fixed order that the compiler can keep in vector registers.
+fn inner(a: &[f64], b: &[f64]) -> f64 {
+    let (fours_a, rest_a) = a.as_chunks::<4>();
+    let (fours_b, rest_b) = b.as_chunks::<4>();
+    let mut sums = [0.0; 4];
+    for (a, b) in fours_a.iter().zip(fours_b) {
+        for k in 0..4 {
+            sums[k] += a[k] * b[k];
+        }
+    }
+    let tail: f64 = rest_a.iter().zip(rest_b).map(|(a, b)| a * b).sum();
+    (sums[0] + sums[1]) + (sums[2] + sums[3]) + tail
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::laws::noise;
+    use super::super::solve::{ConjugateGradients, Stop, norm};
+    use super::*;
+
+    /// A chain of `n` nodes with stiff links: the worst case for Jacobi.
+    fn chain(n: u32) -> (Pattern, BlockMatrix) {
+        let pattern = Pattern::new(n as usize, (1..n).map(|i| [i - 1, i]));
+        let mut matrix = BlockMatrix::default();
+        matrix.reset(&pattern);
+        let link = DMat3::from_cols_array(&[900.0, 10.0, 0.0, 10.0, 500.0, 5.0, 0.0, 5.0, 300.0]);
+        for i in 0..n {
+            matrix.add_diagonal(i, DMat3::IDENTITY * 0.01);
+        }
+        for i in 1..n {
+            matrix.add_diagonal(i - 1, link);
+            matrix.add_diagonal(i, link);
+            matrix.add(pattern.slot(i, i - 1), -link);
+        }
+        (pattern, matrix)
+    }
+
+    #[test]
+    fn patches_cover_the_free_nodes_and_nothing_else() {
+        let (pattern, _) = chain(5000);
+        let free: Vec<bool> = (0..5000).map(|i| i % 1000 != 17).collect();
+        let hierarchy = Hierarchy::new(&pattern, &free);
+        assert!(hierarchy.levels.len() > 2);
+        assert!(hierarchy.levels.last().unwrap().count <= COARSEST);
+        for level in &hierarchy.levels {
+            let mut used = vec![false; level.count];
+            for (&p, &free) in level.patch_of.iter().zip(&free) {
+                assert_eq!(p == NONE, !free);
+                if free {
+                    used[p as usize] = true;
+                }
+            }
+            assert!(used.into_iter().all(|used| used));
+        }
+    }
+
+    #[test]
+    fn the_solve_finds_the_solution_in_few_iterations_and_leaves_fixed_nodes_alone() {
+        let n = 2000;
+        let (pattern, matrix) = chain(n);
+        let mut next = noise(1);
+        let solution: Vec<DVec3> = (0..n).map(|_| DVec3::new(next(), next(), next())).collect();
+        let fixed: Vec<bool> = (0..n).map(|i| i == 700).collect();
+        let free: Vec<bool> = fixed.iter().map(|f| !f).collect();
+        let hierarchy = Hierarchy::new(&pattern, &free);
+        let mut x = vec![DVec3::ZERO; n as usize];
+        x[700] = solution[700];
+        let difference: Vec<DVec3> = solution.iter().zip(&x).map(|(s, x)| *s - *x).collect();
+        let mut r = vec![DVec3::ZERO; n as usize];
+        matrix.multiply(&pattern, &difference, &mut r);
+        r[700] = DVec3::ZERO;
+        let stop = Stop {
+            residual: 1e-13 * norm(&r),
+            max_iterations: 1000,
+        };
+        let mut gradients = ConjugateGradients::default();
+        gradients.prepare(&matrix, &pattern, &hierarchy);
+        let system = (&matrix, &pattern, &hierarchy);
+        let iterations = gradients.run(system, &fixed, &mut x, &mut r, stop);
+        // Jacobi alone carries news by one node per iteration: it would need 2000
+        assert!(iterations < 200, "{iterations}");
+        for (x, s) in x.iter().zip(&solution) {
+            assert!((*x - *s).length() < 1e-8, "{x} and {s}");
+        }
+    }
+
+    #[test]
+    fn the_envelope_solves_its_own_matrix() {
+        let n = 40;
+        let (pattern, matrix) = chain(n);
+        let level = Level {
+            patch_of: (0..n).collect(),
+            count: n as usize,
+        };
+        let mut envelope = Envelope::default();
+        envelope.assemble(&matrix, &pattern, &level);
+        envelope.factorise();
+        let mut next = noise(2);
+        let solution: Vec<DVec3> = (0..n).map(|_| DVec3::new(next(), next(), next())).collect();
+        let mut b = vec![DVec3::ZERO; n as usize];
+        matrix.multiply(&pattern, &solution, &mut b);
+        envelope.solve(&mut b);
+        for (a, b) in b.iter().zip(&solution) {
+            assert!((*a - *b).length() < 1e-9);
+        }
+    }
+}
