@@ -81,6 +81,104 @@ pub fn of_type(name: &str, cells: u32) -> Option<Tangled> {
     })
 }
 
+/// What [WLG06] Table 1 says of a sheet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// Name of our sheet, as in `tangles/table-1a`.
+    pub name: &'static str,
+    /// Faces.
+    pub triangles: usize,
+    /// Paths; two partners count as two. The paper's numbers of segments are all even, which speaks for counting both sides there as well.
+    pub paths: usize,
+    /// Segments, two for every pair of crossing faces.
+    pub segments: usize,
+    /// Inside vertices of all paths.
+    pub inside: usize,
+    /// Milliseconds for finding segments, on a Pentium 4 with 3 GHz.
+    pub segments_ms: u32,
+    /// Milliseconds for assembling paths; "less than 1" is 0.
+    pub paths_ms: u32,
+}
+
+/// The four rows of Table 1.
+pub const TABLE_1: [Row; 4] = {
+    const fn row(name: &'static str, triangles: usize, counts: [usize; 3], times: [u32; 2]) -> Row {
+        Row {
+            name,
+            triangles,
+            paths: counts[0],
+            segments: counts[1],
+            inside: counts[2],
+            segments_ms: times[0],
+            paths_ms: times[1],
+        }
+    }
+    [
+        row("table-1a", 2450, [4, 154, 147], [32, 0]),
+        row("table-1b", 2450, [23, 1976, 827], [78, 281]),
+        row("table-1c", 31250, [8, 284, 147], [360, 15]),
+        row("table-1d", 31250, [30, 4540, 1515], [656, 7078]),
+    ]
+};
+
+/// A sheet with about the counts of a row of Table 1.
+///
+/// The paper does not show its sheets. Ours have a corner that has come through (BB/II) and dents (CLOSED, and LL at the crease) of sizes that give the counts.
+pub fn table_1(row: usize) -> Option<Tangled> {
+    // places in cells: from the crease, along it; half widths
+    let dents: Vec<[f64; 4]> = match row {
+        0 => vec![[6.2, 24.3, 0.6, 0.6]],
+        1 => {
+            let along = |k: u32| 3.6 + 6.95 * f64::from(k);
+            let two =
+                (0..5).flat_map(|k| [[6.9, along(k), 3.0, 2.95], [14.1, along(k), 3.0, 2.95]]);
+            two.chain((0..3).map(|k| [0.0, 7.1 + 10.4 * f64::from(k), 2.9, 3.6]))
+                .collect()
+        }
+        2 => (0..3)
+            .map(|k| [20.3, 62.4 + 15.1 * f64::from(k), 1.0, 1.0])
+            .collect(),
+        3 => {
+            let closed = (0..13).map(|k| [33.4, 5.3 + 9.2 * f64::from(k), 9.4, 1.7]);
+            closed
+                .chain((0..4).map(|k| [0.0, 20.7 + 23.1 * f64::from(k), 9.4, 1.7]))
+                .collect()
+        }
+        _ => return None,
+    };
+    let corner = [Some(16.5), None, Some(14.5), None][row];
+    let cells = if row < 2 { 35 } else { 125 };
+    let fold = Fold {
+        columns: [cells / 2, cells - cells / 2],
+        rows: cells,
+        is_mirrored: false,
+        lower_length: 1.037,
+        ..Fold::default()
+    };
+    Some(fold.sheet(|x, y| {
+        let column = x * f64::from(fold.columns[1]);
+        let row = (y / (1.0 - UPPER_TAPER * x) + 1.0) * 0.5 * f64::from(cells);
+        let dent = |&[c, r, across, along]: &[f64; 4]| {
+            let (u, v) = ((column - c) / across, (row - r) / along);
+            (u * u) * (u * u) + (v * v) * (v * v) - 1.0 // almost a rectangle
+        };
+        let far = f64::from(fold.columns[1]);
+        let cut = corner.map_or(1.0, |legs| (far - legs - (column - row)) / legs);
+        dents.iter().map(dent).fold(cut, f64::min).min(1.0)
+    }))
+}
+
+/// A sheet of `cells` × 2 `cells` cells per layer with dents all over, each ten cells wide: about one segment per cell.
+pub fn dents(cells: u32) -> Tangled {
+    let fold = Fold {
+        columns: [cells, cells],
+        rows: 2 * cells,
+        ..Fold::default()
+    };
+    let scale = f64::from(cells) / 10.03 * std::f64::consts::TAU;
+    fold.sheet(|x, y| 0.6 + libm::cos(scale * x) + libm::cos(scale * y))
+}
+
 /// A sheet folded over along x = 0.
 #[derive(Clone, Debug)]
 struct Fold {
@@ -88,14 +186,19 @@ struct Fold {
     columns: [u32; 2],
     /// Cells along the crease, which is 2 m long.
     rows: u32,
-    /// Width of the upper layer, in metres; that of the lower is 1.23, or 1 on average if it is slanted.
+    /// Width of the upper layer, in metres.
     upper_length: f64,
+    /// Width of the lower layer, in metres, unless it is slanted.
+    lower_length: f64,
     /// How much narrower a layer is at 1 m from the crease; they differ, so that no two edges lie above each other.
     lower_taper: f64,
     /// The row's y at which the slanted far edge of the lower layer is 1 m from the crease.
     lower_slant: Option<f64>,
     /// The row at whose end both layers have a vertex in the same place.
     meeting_row: Option<u32>,
+    /// Whether the diagonals are mirrored at the middle row, so that a tip there has neighbours on both sides; otherwise
+    /// at the crease, so that those of both layers run the same way.
+    is_mirrored: bool,
     /// Cuts the upper layer along y = 0 around this distance from the crease; the lips stay where they are.
     slit: Option<f64>,
 }
@@ -106,9 +209,11 @@ impl Default for Fold {
             columns: [0; 2],
             rows: 0,
             upper_length: 1.0,
+            lower_length: 1.23,
             lower_taper: -0.05,
             lower_slant: None,
             meeting_row: None,
+            is_mirrored: true,
             slit: None,
         }
     }
@@ -152,8 +257,11 @@ impl Fold {
             for row in 0..self.rows {
                 let [a, b] = [vertex(column, row), vertex(column + 1, row)];
                 let [c, d] = [a + 1, b + 1];
-                // diagonals are mirrored at the middle row, so that a tip there has neighbours on both sides
-                let halves = if 2 * row < self.rows {
+                let is_turned = match self.is_mirrored {
+                    true => 2 * row < self.rows,
+                    false => column < lower,
+                };
+                let halves = if is_turned {
                     [[a, b, c], [b, d, c]]
                 } else {
                     [[a, b, d], [a, d, c]]
@@ -193,7 +301,10 @@ impl Fold {
         let y = self.y(row);
         if column <= lower {
             let share = f64::from(lower - column) / f64::from(lower);
-            let x = share * self.lower_slant.map_or(1.23, |at| 1.0 + 0.15 * (y - at));
+            let x = share
+                * self
+                    .lower_slant
+                    .map_or(self.lower_length, |at| 1.0 + 0.15 * (y - at));
             let centre = self.lower_slant.unwrap_or(0.0);
             DVec3::new(x, centre + (y - centre) * (1.0 - self.lower_taper * x), 0.0)
         } else {

@@ -18,6 +18,7 @@ mod laws;
 mod loaders;
 mod path_data;
 mod path_judge;
+mod path_topology;
 mod paths;
 mod resolve;
 mod scenes;
