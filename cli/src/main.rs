@@ -6,6 +6,7 @@
 #![allow(clippy::print_stdout, reason = "results go to stdout")]
 
 mod check;
+mod export;
 mod failure;
 mod inputs;
 mod render;
@@ -34,6 +35,7 @@ enum Command {
     Scenes(scenes::Scenes),
     Run(run::Run),
     Check(check::Check),
+    Export(export::Export),
     Render(render::Render),
 }
 
@@ -49,6 +51,7 @@ fn main() -> ExitCode {
         Command::Scenes(scenes) => scenes.run(),
         Command::Run(run) => run.run(),
         Command::Check(check) => check.run(),
+        Command::Export(export) => export.run(),
         Command::Render(render) => render.run(),
     };
     result.unwrap_or_else(|failure: Failure| {

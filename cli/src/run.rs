@@ -142,7 +142,8 @@ fn format_start(scene: &str, error: &dyn std::error::Error) -> Failure {
     Failure::input(format!("{scene}: {error}"))
 }
 
-fn progress_bar(frames: u64) -> ProgressBar {
+/// A bar on the terminal, with what is gone and what is to go; none if nobody looks.
+pub(crate) fn progress_bar(frames: u64) -> ProgressBar {
     let bar = if std::io::stderr().is_terminal() {
         ProgressBar::new(frames)
     } else {
