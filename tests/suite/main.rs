@@ -5,6 +5,7 @@
     reason = "a test that cannot unwrap has failed; clippy.toml knows only #[test] functions"
 )]
 
+mod broken_scenes;
 mod ccd_data;
 mod ccd_flat;
 mod ccd_oracle;
@@ -18,4 +19,5 @@ mod loaders;
 mod path_data;
 mod path_judge;
 mod paths;
+mod scene_keys;
 mod scenes;

@@ -54,7 +54,10 @@ fn scenes_keep_the_numbers_of_the_papers() {
         let scene = load(name, &[]);
         let counts = scene.counts().unwrap();
         assert_eq!(counts.cloths, cloths, "{name}");
-        assert!(freedom == 0 || 3 * counts.vertices == freedom, "{name}: {counts:?}");
+        assert!(
+            freedom == 0 || 3 * counts.vertices == freedom,
+            "{name}: {counts:?}"
+        );
         assert!(frames == 0 || scene.frames == frames, "{name}");
         assert!(fps == 0.0 || scene.fps == fps, "{name}");
     }
@@ -63,14 +66,23 @@ fn scenes_keep_the_numbers_of_the_papers() {
 #[test]
 fn every_scene_says_what_it_is_for_and_has_a_small_variant() {
     for (name, text) in BUILTIN {
-        let comment: Vec<&str> = text.lines().take_while(|line| line.starts_with('#')).collect();
-        assert!(comment.iter().any(|line| line.starts_with("# Purpose: ")), "{name}");
+        let comment: Vec<&str> = text
+            .lines()
+            .take_while(|line| line.starts_with('#'))
+            .collect();
+        assert!(
+            comment.iter().any(|line| line.starts_with("# Purpose: ")),
+            "{name}"
+        );
         let sourced = |line: &&str| line.starts_with("# After ") || line.starts_with("# Ours");
         assert!(comment.iter().any(sourced), "{name}");
         let small = Scene::load_variant(name, Variant::Small, &[]).unwrap();
         let full = load(name, &[]);
         assert_ne!(small, full, "{name}");
-        assert_eq!(small.object_names().len().cmp(&1), full.object_names().len().cmp(&1));
+        assert_eq!(
+            small.object_names().len().cmp(&1),
+            full.object_names().len().cmp(&1)
+        );
     }
 }
 
@@ -79,7 +91,10 @@ fn every_scene_file_is_built_in() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("scenes");
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        if path.extension().is_some_and(|extension| extension == "toml") {
+        if path
+            .extension()
+            .is_some_and(|extension| extension == "toml")
+        {
             let name = path.file_stem().unwrap().to_str().unwrap();
             let found = BUILTIN.iter().find(|(builtin, _)| *builtin == name);
             let (_, text) = found.unwrap_or_else(|| panic!("{name} is not built in"));
