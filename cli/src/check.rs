@@ -40,7 +40,7 @@ pub(crate) struct Check {
     /// How the continuous test decides
     #[arg(long, value_enum, default_value_t = Ccd::Fast, requires = "from")]
     ccd: Ccd,
-    /// Write all pairs as CSV: face_a,face_b (after a column frame for folders), or kind,v0,v1,v2,v3,time for a motion
+    /// Write all pairs as CSV: `face_a,face_b` (with the frame in front for folders), or `kind,v0,v1,v2,v3,time` for a motion
     #[arg(long, value_name = "FILE")]
     pairs: Option<PathBuf>,
     /// Print one JSON object

@@ -10,6 +10,7 @@ mod export;
 mod failure;
 mod inputs;
 mod render;
+mod resolve;
 mod run;
 mod scenes;
 
@@ -37,6 +38,7 @@ enum Command {
     Check(check::Check),
     Export(export::Export),
     Render(render::Render),
+    Resolve(resolve::Resolve),
 }
 
 fn main() -> ExitCode {
@@ -53,6 +55,7 @@ fn main() -> ExitCode {
         Command::Check(check) => check.run(),
         Command::Export(export) => export.run(),
         Command::Render(render) => render.run(),
+        Command::Resolve(resolve) => resolve.run(),
     };
     result.unwrap_or_else(|failure: Failure| {
         eprintln!("error: {failure}");

@@ -1,93 +1,65 @@
-//! Bending at the hinge between two triangles, measured by the dihedral angle.
+//! Bending: a plate per triangle, curved as the dihedral angles at its three edges say.
 //!
 //! ```text
-//!        2            angle θ: 0 when flat; the rest angle θ₀ need not be 0.
-//!       / \           energy ½ k (θ − θ₀)²,  k = B |e|² / (A + A')   at rest
-//!      / A \
-//!     0──e──1         B: bending rigidity, N·m; e: the common edge; A, A': the two areas
-//!      \ A'/
-//!       \ /
+//!        2            θ: angle between the two normals, 0 when flat
+//!       / \           S = Σ (θ − θ₀) |e| / 2A · n nᵀ      over the triangle's edges, in material coordinates
+//!      / A \          energy A/2 (D₁₁ S₁₁² + D₂₂ S₂₂² + 4 D₆₆ S₁₂²)
+//!     0──e──1
+//!      \   /          |e|, A, n: length of an edge, area, in-plane edge normal, all at rest
+//!       \ /           D₁₁, D₂₂: bending rigidity along warp and weft; D₆₆: resistance to twist
 //!        3
 //! ```
 //!
-//! Source: the hinge energy of [GHDS03] with the area weights of [BMF03]; gradients as in [TG13]. We differ in the
-//! constant: it is calibrated so that a sheet bent to a cylinder of curvature κ stores ½ B κ² per area. On a
-//! square grid bent along an axis only the hinges across it turn, by κh each, and `|e|²/(A + A') = 1`; on
-//! equilateral triangles of edge l and altitude a, a hinge with its normal at φ to the bend turns by
-//! κa (cos²φ − sin²φ/3), whose squares average to κ²a²/3 over the three directions at 3/(l a) hinges per area:
-//! again k = B |e|²/(A + A'). Peirce's cantilever tests it.
+//! Each edge gives half of its turn θ|e| to either triangle; S is the mean shape operator [GGRZ06]. Gradients of θ as in
+//! [TG13]. The plate energy with D₁₂ = 0 (cloth has no measurable Poisson effect in bending) makes a sheet bent to a cylinder
+//! along φ resist with
 //!
-//! The forces sum to zero, also as torques. A triangle squeezed below [`THINNEST`] of its rest height no longer
-//! gains leverage (the gradient, 1/height, would grow without bound and no loop length would be stable).
+//! ```text
+//! B(φ) = D₁₁ cos⁴φ + D₂₂ sin⁴φ + 4 D₆₆ cos²φ sin²φ,     so that 4 D₆₆ = 4 B(45°) − D₁₁ − D₂₂.
+//! ```
+//!
+//! We differ from hinge energies ½ k (θ − θ₀)² per edge ([GHDS03], [BMF03]): they are exact on meshes where all vertices are alike,
+//! but on a grid with alternating diagonals the two kinds of vertices shift against each other and 17 % of the rigidity is
+//! lost. Here that shift shows as twist, and costs. At the border the angle is free: it takes the value of least energy,
+//! which removes it from the energy (a Schur complement of the 3×3 matrix of the triangle). Angles vary over the
+//! open interval (−π, π); a cloth that folds through itself there would have crossed itself.
+//!
+//! The forces sum to zero, also as torques. A triangle squeezed below [`THINNEST`] of its rest height no longer gains
+//! leverage (the gradient, 1/height, would grow without bound and no loop length would be stable).
 
-use glam::DVec3;
+use glam::{DVec2, DVec3};
 
-use super::damping::Damper;
-use super::stretch::Weights;
+use super::material::Fabric;
+use super::solve::{BlockMatrix, Pattern, Slot};
+use super::stretch::{Weights, outer};
 
 /// Heights below this share of the rest height count as this share in the gradient of the angle.
 const THINNEST: f64 = 0.1;
 
-/// The hinge between two triangles.
+/// Marks an edge without hinge: a border.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// The common edge of two triangles.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hinge {
     /// Edge ends, then the opposite vertex of either side.
     pub(super) vertices: [u32; 4],
     /// Rest angle, rad.
     pub(super) rest: f64,
-    /// B |e|² / (A + A'), N·m.
-    pub(super) stiffness: f64,
-    /// Damping constant, N·m·s.
-    pub(super) damping: f64,
     /// Twice the rest areas, m².
     pub(super) rest_normals: [f64; 2],
 }
+
+/// The gradient of a hinge's angle.
+pub(super) type Gradient = [DVec3; 4];
 
 impl Hinge {
     fn positions(&self, x: &[DVec3]) -> [DVec3; 4] {
         self.vertices.map(|v| x[v as usize])
     }
 
-    /// ½ k (θ − θ₀)², J.
-    pub(super) fn energy(&self, x: &[DVec3]) -> f64 {
-        let turn = angle(self.positions(x)) - self.rest;
-        0.5 * self.stiffness * turn * turn
-    }
-
-    /// Adds the elastic force on the four vertices.
-    pub(super) fn add_force(&self, x: &[DVec3], f: &mut [DVec3]) {
-        let p = self.positions(x);
-        let moment = self.stiffness * (angle(p) - self.rest);
-        for (g, v) in self.gradient(p).into_iter().zip(self.vertices) {
-            f[v as usize] -= moment * g;
-        }
-    }
-
-    /// Resistance to the rate of the angle.
-    pub(super) fn damper(&self, x: &[DVec3]) -> Damper<4> {
-        Damper {
-            vertices: self.vertices,
-            gradient: self.gradient(self.positions(x)),
-            coefficient: self.damping,
-        }
-    }
-
-    /// ∇θ, and the weight of ∇θ ∇θᵀ in the weighted sum of stiffness and damping.
-    ///
-    /// The stiffness is `k ∇θ ∇θᵀ + k (θ − θ₀) ∇²θ`. Only the first part is kept: it is positive semi-definite by its form,
-    /// the second is indefinite and vanishes at the rest angle.
-    pub(super) fn matrix(&self, x: &[DVec3], weights: Weights) -> ([DVec3; 4], f64) {
-        let weight = weights.stiffness * self.stiffness + weights.damping * self.damping;
-        (self.gradient(self.positions(x)), weight)
-    }
-
-    /// Adds the row sums of k ∇θ ∇θᵀ; the rest of the stiffness, k (θ − θ₀) ∇²θ, is of the order of the turn and left out.
-    pub(super) fn add_stiffness_bound(&self, x: &[DVec3], bound: &mut [f64]) {
-        let lengths = self.gradient(self.positions(x)).map(DVec3::length);
-        let sum: f64 = lengths.iter().sum();
-        for (length, v) in lengths.into_iter().zip(self.vertices) {
-            bound[v as usize] += self.stiffness * length * sum;
-        }
+    fn turn(&self, x: &[DVec3]) -> f64 {
+        angle(self.positions(x)) - self.rest
     }
 
     /// ∇θ with respect to the four vertices.
@@ -97,7 +69,8 @@ impl Hinge {
     /// ∂θ/∂x₃ = −|e| n'/ |n'|²,  n' = (x₃ − x₀) × e
     /// ∂θ/∂x₀, ∂θ/∂x₁: minus these, split by where x₂ and x₃ project on the edge
     /// ```
-    fn gradient(&self, [x0, x1, x2, x3]: [DVec3; 4]) -> [DVec3; 4] {
+    fn gradient(&self, x: &[DVec3]) -> Gradient {
+        let [x0, x1, x2, x3] = self.positions(x);
         let e = x1 - x0;
         let length_squared = e.length_squared();
         if length_squared == 0.0 {
@@ -129,4 +102,291 @@ pub(super) fn angle([x0, x1, x2, x3]: [DVec3; 4]) -> f64 {
     // |e| sin θ ∝ e · (n × m); atan2 needs the ratio only, so both sides carry the same |n||m|
     let sine = e.dot(n.cross(m));
     libm::atan2(sine, n.dot(m) * e.length())
+}
+
+/// A bent triangle: quadratic in the turns of its hinges.
+#[derive(Clone, Debug)]
+pub(super) struct Plate {
+    /// Hinge of each edge; edge k joins the corners k and k + 1. [`NONE`] at borders.
+    hinges: [u32; 3],
+    /// Corners, then the far vertex of each hinge.
+    nodes: [u32; 6],
+    /// For each hinge, which of `nodes` its four vertices are.
+    places: [[u8; 4]; 3],
+    /// Energy = ½ Σ cᵢⱼ turnᵢ turnⱼ, N·m.
+    coupling: [[f64; 3]; 3],
+    /// Damping relative to the stiffness, s.
+    damping: f64,
+    /// Places of the pairs of `nodes` in the matrix; pairs with a missing hinge have none.
+    slots: [Option<Slot>; 15],
+}
+
+impl Plate {
+    /// From the corners and their material coordinates, and the hinges at the edges as (number, hinge).
+    pub(super) fn new(
+        corners: [u32; 3],
+        material: [DVec2; 3],
+        hinges: [Option<(u32, &Hinge)>; 3],
+        fabric: &Fabric,
+    ) -> Self {
+        let area = 0.5
+            * (material[1] - material[0])
+                .perp_dot(material[2] - material[0])
+                .abs();
+        let [d11, d22, d66] = fabric.plate_rigidity();
+        let mut nodes = [corners[0], corners[1], corners[2], NONE, NONE, NONE];
+        let mut places = [[0; 4]; 3];
+        let mut curvature = [[0.0; 3]; 3];
+        for (k, hinge) in hinges.iter().enumerate() {
+            let edge = material[(k + 1) % 3] - material[k];
+            let share = 0.5 * edge.length() / area;
+            let n = edge.perp().normalize();
+            curvature[k] = [share * n.x * n.x, share * n.y * n.y, share * n.x * n.y];
+            let Some((_, hinge)) = hinge else { continue };
+            let far = hinge.vertices[2..].iter().find(|v| !corners.contains(v));
+            nodes[3 + k] =
+                *far.expect("two faces on the same three vertices are refused by the mesh");
+            places[k] = hinge.vertices.map(|v| {
+                let place = nodes.iter().position(|&node| node == v);
+                place.expect("a hinge joins this triangle's corners and one far vertex") as u8
+            });
+            // the same turn is counted from either side; it bends this triangle up or down by its order of corners
+            let first = hinge.vertices[2] == corners[(k + 2) % 3];
+            let along = hinge.vertices[0] == corners[k];
+            if first != along {
+                curvature[k] = curvature[k].map(|c| -c);
+            }
+        }
+        let mut coupling = [[0.0; 3]; 3];
+        for i in 0..3 {
+            for j in 0..3 {
+                let (a, b) = (curvature[i], curvature[j]);
+                coupling[i][j] =
+                    area * (d11 * a[0] * b[0] + d22 * a[1] * b[1] + 4.0 * d66 * a[2] * b[2]);
+            }
+        }
+        for k in 0..3 {
+            if hinges[k].is_none() {
+                coupling = without(coupling, k);
+            }
+        }
+        Self {
+            hinges: hinges.map(|h| h.map_or(NONE, |(number, _)| number)),
+            nodes,
+            places,
+            coupling,
+            damping: fabric.bend_damping,
+            slots: [None; 15],
+        }
+    }
+
+    /// All pairs of nodes that the matrix couples.
+    pub(super) fn pairs(&self) -> impl Iterator<Item = [u32; 2]> {
+        let nodes = self.nodes;
+        pairs()
+            .map(move |(i, j)| [nodes[i], nodes[j]])
+            .filter(|p| !p.contains(&NONE))
+    }
+
+    /// Looks up where the pairs lie.
+    pub(super) fn find_slots(&mut self, pattern: &Pattern) {
+        for (slot, (i, j)) in self.slots.iter_mut().zip(pairs()) {
+            let (i, j) = (self.nodes[i], self.nodes[j]);
+            *slot = (i != NONE && j != NONE).then(|| pattern.slot(i, j));
+        }
+    }
+
+    /// Values of the hinges of this plate; 0 at borders.
+    fn pick(&self, values: &[f64]) -> [f64; 3] {
+        self.hinges
+            .map(|h| if h == NONE { 0.0 } else { values[h as usize] })
+    }
+
+    /// Coupling times `turns`.
+    fn moments(&self, turns: [f64; 3]) -> [f64; 3] {
+        self.coupling
+            .map(|row| row[0] * turns[0] + row[1] * turns[1] + row[2] * turns[2])
+    }
+
+    fn add_matrix(&self, gradients: &[Gradient], weights: Weights, matrix: &mut BlockMatrix) {
+        let scale = weights.stiffness + weights.damping * self.damping;
+        let mut g = [[DVec3::ZERO; 6]; 3];
+        for k in 0..3 {
+            if self.hinges[k] != NONE {
+                for (value, &place) in gradients[self.hinges[k] as usize]
+                    .iter()
+                    .zip(&self.places[k])
+                {
+                    g[k][place as usize] = *value;
+                }
+            }
+        }
+        // w = scale · coupling · g
+        let mut w = [[DVec3::ZERO; 6]; 3];
+        for k in 0..3 {
+            for node in 0..6 {
+                for l in 0..3 {
+                    w[k][node] += scale * self.coupling[k][l] * g[l][node];
+                }
+            }
+        }
+        // a far vertex turns its own hinge only
+        let block = |i: usize, j: usize| match j {
+            0..3 => outer(w[0][i], g[0][j]) + outer(w[1][i], g[1][j]) + outer(w[2][i], g[2][j]),
+            _ => outer(w[j - 3][i], g[j - 3][j]),
+        };
+        for (node, &number) in self.nodes.iter().enumerate() {
+            if number != NONE {
+                matrix.add_diagonal(number, block(node, node));
+            }
+        }
+        for (slot, (i, j)) in self.slots.iter().zip(pairs()) {
+            if let Some(slot) = slot {
+                matrix.add(*slot, block(i, j));
+            }
+        }
+    }
+}
+
+/// Pairs of 6 nodes, the first smaller.
+fn pairs() -> impl Iterator<Item = (usize, usize)> {
+    (0..6).flat_map(|i| (i + 1..6).map(move |j| (i, j)))
+}
+
+/// A quadratic form after one variable has taken its value of least energy.
+fn without(c: [[f64; 3]; 3], k: usize) -> [[f64; 3]; 3] {
+    let mut out = c;
+    for i in 0..3 {
+        for j in 0..3 {
+            if i == k || j == k {
+                out[i][j] = 0.0;
+            } else if c[k][k] > 0.0 {
+                out[i][j] -= c[i][k] * c[k][j] / c[k][k];
+            }
+        }
+    }
+    out
+}
+
+/// All plates of all cloths.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Bending {
+    pub(super) hinges: Vec<Hinge>,
+    pub(super) plates: Vec<Plate>,
+}
+
+impl Bending {
+    fn turns(&self, x: &[DVec3]) -> Vec<f64> {
+        self.hinges.iter().map(|h| h.turn(x)).collect()
+    }
+
+    /// ∇θ of every hinge.
+    pub(super) fn gradients(&self, x: &[DVec3], out: &mut Vec<Gradient>) {
+        out.clear();
+        out.extend(self.hinges.iter().map(|h| h.gradient(x)));
+    }
+
+    /// Stored energy, J.
+    pub(super) fn energy(&self, x: &[DVec3]) -> f64 {
+        let turns = self.turns(x);
+        let plates = self.plates.iter().map(|plate| {
+            let t = plate.pick(&turns);
+            let m = plate.moments(t);
+            0.5 * (m[0] * t[0] + m[1] * t[1] + m[2] * t[2])
+        });
+        plates.sum()
+    }
+
+    /// Adds the elastic forces.
+    pub(super) fn add_force(&self, x: &[DVec3], f: &mut [DVec3]) {
+        let turns = self.turns(x);
+        let moments = self.moments(&turns, |_| 1.0);
+        for (hinge, moment) in self.hinges.iter().zip(moments) {
+            if moment != 0.0 {
+                for (g, v) in hinge.gradient(x).into_iter().zip(hinge.vertices) {
+                    f[v as usize] -= moment * g;
+                }
+            }
+        }
+    }
+
+    /// Sum over the plates at each hinge of coupling times `turns`, each plate weighted.
+    fn moments(&self, turns: &[f64], weight: impl Fn(&Plate) -> f64) -> Vec<f64> {
+        let mut out = vec![0.0; self.hinges.len()];
+        for plate in &self.plates {
+            let weight = weight(plate);
+            for (&h, m) in plate.hinges.iter().zip(plate.moments(plate.pick(turns))) {
+                if h != NONE {
+                    out[h as usize] += weight * m;
+                }
+            }
+        }
+        out
+    }
+
+    /// `out += scale · D v`: each plate resists the rate of its turns like the turns themselves, times its damping.
+    pub(super) fn add_damping_product(
+        &self,
+        gradients: &[Gradient],
+        scale: f64,
+        v: &[DVec3],
+        out: &mut [DVec3],
+    ) {
+        let hinges = self.hinges.iter().zip(gradients);
+        let rates: Vec<f64> = hinges
+            .clone()
+            .map(|(hinge, g)| {
+                (0..4)
+                    .map(|k| g[k].dot(v[hinge.vertices[k] as usize]))
+                    .sum()
+            })
+            .collect();
+        let moments = self.moments(&rates, |plate| scale * plate.damping);
+        for ((hinge, g), moment) in hinges.zip(moments) {
+            for (g, v) in g.iter().zip(hinge.vertices) {
+                out[v as usize] += moment * *g;
+            }
+        }
+    }
+
+    /// Whether any plate is damped.
+    pub(super) fn is_damped(&self) -> bool {
+        self.plates.iter().any(|plate| plate.damping > 0.0)
+    }
+
+    /// Adds the weighted stiffness and damping matrices.
+    ///
+    /// The stiffness is `Σ cᵢⱼ ∇θᵢ ∇θⱼᵀ + Σ mᵢ ∇²θᵢ` with the moments m. Only the first part is kept: it is positive
+    /// semi-definite by its form, the second is indefinite and vanishes at rest.
+    pub(super) fn add_matrix(&self, x: &[DVec3], weights: Weights, matrix: &mut BlockMatrix) {
+        let mut gradients = Vec::new();
+        self.gradients(x, &mut gradients);
+        for plate in &self.plates {
+            plate.add_matrix(&gradients, weights, matrix);
+        }
+    }
+
+    /// Adds bounds on the row sums of the stiffness matrix, without its second part.
+    pub(super) fn add_stiffness_bound(&self, x: &[DVec3], bound: &mut [f64]) {
+        let mut gradients = Vec::new();
+        self.gradients(x, &mut gradients);
+        let sums: Vec<f64> = gradients
+            .iter()
+            .map(|g| g.iter().map(|g| g.length()).sum())
+            .collect();
+        for plate in &self.plates {
+            let sums = plate.pick(&sums);
+            for (k, &h) in plate.hinges.iter().enumerate() {
+                if h == NONE {
+                    continue;
+                }
+                let c = plate.coupling[k];
+                let reach: f64 = (0..3).map(|l| c[l].abs() * sums[l]).sum();
+                let hinge = &self.hinges[h as usize];
+                for (g, v) in gradients[h as usize].iter().zip(hinge.vertices) {
+                    bound[v as usize] += g.length() * reach;
+                }
+            }
+        }
+    }
 }

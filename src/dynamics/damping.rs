@@ -8,6 +8,7 @@
 use glam::DVec3;
 
 use super::air::Drag;
+use super::bend::{Bending, Gradient};
 
 /// One rank-one term of the damping matrix, over N vertices.
 #[derive(Clone, Copy, Debug)]
@@ -35,14 +36,15 @@ impl<const N: usize> Damper<N> {
 
 /// The damping matrix of all elements at one configuration, with the drag of the air.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Dampers {
+pub(super) struct Dampers<'a> {
     pub(super) springs: Vec<Damper<2>>,
     pub(super) membranes: Vec<Damper<3>>,
-    pub(super) hinges: Vec<Damper<4>>,
+    pub(super) bending: Option<&'a Bending>,
+    pub(super) hinges: Vec<Gradient>,
     pub(super) drag: Vec<Drag>,
 }
 
-impl Dampers {
+impl Dampers<'_> {
     /// Whether nothing is damped.
     pub(super) fn is_empty(&self) -> bool {
         self.springs.is_empty()
@@ -59,8 +61,8 @@ impl Dampers {
         for damper in &self.membranes {
             damper.add_product(scale, v, out);
         }
-        for damper in &self.hinges {
-            damper.add_product(scale, v, out);
+        if let Some(bending) = self.bending {
+            bending.add_damping_product(&self.hinges, scale, v, out);
         }
         for drag in &self.drag {
             drag.add_product(scale, v, out);

@@ -5,12 +5,12 @@
 use glam::{DMat3, DVec2, DVec3};
 
 use super::air::Drag;
-use super::bend::{self, Hinge};
+use super::bend::{self, Bending, Hinge, Plate};
 use super::damping::Dampers;
 use super::material::Fabric;
 use super::solve::{BlockMatrix, Pattern, Slot};
 use super::springs::Spring;
-use super::stretch::{Triangle, Weights, outer};
+use super::stretch::{Triangle, Weights};
 use super::{ClothModel, Stretch};
 use crate::geometry::{Body, Mesh};
 
@@ -78,11 +78,10 @@ pub(super) struct Elements {
     /// Which faces are elastic.
     membranes: Vec<u32>,
     springs: Vec<Spring>,
-    hinges: Vec<Hinge>,
+    pub(super) bending: Bending,
     pub(super) pattern: Pattern,
     face_slots: Vec<[Slot; 3]>,
     spring_slots: Vec<Slot>,
-    hinge_slots: Vec<[Slot; 6]>,
 }
 
 impl Elements {
@@ -110,6 +109,7 @@ impl Elements {
                 mass[v as usize] += fabric.density * triangle.area / 3.0;
             }
         }
+        let mut hinge_of_edge = vec![bend::NONE; mesh.edges().len()];
         for edge in 0..mesh.edges().len() as u32 {
             let faces = mesh.faces_of_edge(edge);
             if !body.faces.contains(&faces[0]) {
@@ -118,10 +118,22 @@ impl Elements {
             if cloth.stretch == Stretch::Springs {
                 self.springs.extend(rest.spring(edge, fabric));
             }
-            for pair in faces.windows(2) {
-                self.hinges
-                    .extend(rest.hinge(edge, [pair[0], pair[1]], fabric));
+            if let Some(hinge) = rest.hinge(edge) {
+                hinge_of_edge[edge as usize] = self.bending.hinges.len() as u32;
+                self.bending.hinges.push(hinge);
             }
+        }
+        for face in body.faces.clone() {
+            if rest.area(face) == 0.0 {
+                continue;
+            }
+            let hinges = mesh.face_edges()[face as usize].map(|edge| {
+                let number = hinge_of_edge[edge as usize];
+                (number != bend::NONE).then(|| (number, &self.bending.hinges[number as usize]))
+            });
+            let nodes = mesh.faces()[face as usize].map(|v| rest.node(v));
+            let plate = Plate::new(nodes, rest.corners(face), hinges, fabric);
+            self.bending.plates.push(plate);
         }
     }
 
@@ -129,8 +141,8 @@ impl Elements {
     pub(super) fn finish(&mut self, node_count: usize) {
         let faces = self.faces.iter().flat_map(|t| pairs3(t.vertices));
         let springs = self.springs.iter().map(|s| s.ends);
-        let hinges = self.hinges.iter().flat_map(|h| pairs4(h.vertices));
-        self.pattern = Pattern::new(node_count, faces.chain(springs).chain(hinges));
+        let plates = self.bending.plates.iter().flat_map(Plate::pairs);
+        self.pattern = Pattern::new(node_count, faces.chain(springs).chain(plates));
         let slot = |[i, j]: [u32; 2]| self.pattern.slot(i, j);
         self.face_slots = self
             .faces
@@ -138,11 +150,9 @@ impl Elements {
             .map(|t| pairs3(t.vertices).map(slot))
             .collect();
         self.spring_slots = self.springs.iter().map(|s| slot(s.ends)).collect();
-        self.hinge_slots = self
-            .hinges
-            .iter()
-            .map(|h| pairs4(h.vertices).map(slot))
-            .collect();
+        for plate in &mut self.bending.plates {
+            plate.find_slots(&self.pattern);
+        }
     }
 
     fn membranes(&self) -> impl Iterator<Item = &Triangle> {
@@ -153,8 +163,7 @@ impl Elements {
     pub(super) fn energy(&self, x: &[DVec3]) -> f64 {
         let membranes: f64 = self.membranes().map(|t| t.energy(x)).sum();
         let springs: f64 = self.springs.iter().map(|s| s.energy(x)).sum();
-        let hinges: f64 = self.hinges.iter().map(|h| h.energy(x)).sum();
-        membranes + springs + hinges
+        membranes + springs + self.bending.energy(x)
     }
 
     /// Adds the elastic forces, in fixed order.
@@ -165,13 +174,11 @@ impl Elements {
         for spring in &self.springs {
             spring.add_force(x, f);
         }
-        for hinge in &self.hinges {
-            hinge.add_force(x, f);
-        }
+        self.bending.add_force(x, f);
     }
 
     /// The damping matrix of the elastic elements at `x`, into memory that is used again.
-    pub(super) fn dampers(&self, x: &[DVec3], out: &mut Dampers) {
+    pub(super) fn dampers<'a>(&'a self, x: &[DVec3], out: &mut Dampers<'a>) {
         out.membranes.clear();
         let membranes = self.membranes().filter(|t| t.damping > 0.0);
         out.membranes.extend(membranes.flat_map(|t| t.dampers(x)));
@@ -179,8 +186,10 @@ impl Elements {
         let springs = self.springs.iter().filter(|s| s.damping > 0.0);
         out.springs.extend(springs.map(|s| s.damper(x)));
         out.hinges.clear();
-        let hinges = self.hinges.iter().filter(|h| h.damping > 0.0);
-        out.hinges.extend(hinges.map(|h| h.damper(x)));
+        if self.bending.is_damped() {
+            out.bending = Some(&self.bending);
+            self.bending.gradients(x, &mut out.hinges);
+        }
     }
 
     /// Adds the weighted stiffness and damping of all elements, and the weighted drag.
@@ -208,15 +217,7 @@ impl Elements {
             }
             matrix.add(slot, -block);
         }
-        for (hinge, slots) in self.hinges.iter().zip(&self.hinge_slots) {
-            let (g, weight) = hinge.matrix(x, weights);
-            for (&node, &g) in hinge.vertices.iter().zip(&g) {
-                matrix.add_diagonal(node, outer(weight * g, g));
-            }
-            for (&slot, [i, j]) in slots.iter().zip(pairs4([0, 1, 2, 3])) {
-                matrix.add(slot, outer(weight * g[i as usize], g[j as usize]));
-            }
-        }
+        self.bending.add_matrix(x, weights, matrix);
         // drag lists the faces in order, or is empty
         for (drag, slots) in drag.iter().zip(&self.face_slots) {
             let block: DMat3 = drag.matrix() * weights.damping;
@@ -238,19 +239,13 @@ impl Elements {
         for spring in &self.springs {
             spring.add_stiffness_bound(&mut bound);
         }
-        for hinge in &self.hinges {
-            hinge.add_stiffness_bound(x, &mut bound);
-        }
+        self.bending.add_stiffness_bound(x, &mut bound);
         bound
     }
 }
 
 fn pairs3([a, b, c]: [u32; 3]) -> [[u32; 2]; 3] {
     [[a, b], [a, c], [b, c]]
-}
-
-fn pairs4([a, b, c, d]: [u32; 4]) -> [[u32; 2]; 6] {
-    [[a, b], [a, c], [a, d], [b, c], [b, d], [c, d]]
 }
 
 /// Rest geometry of one body by mesh numbers.
@@ -319,25 +314,21 @@ impl Rest<'_> {
         })
     }
 
-    /// The hinge between two faces at an edge; none if one of them has no area.
-    fn hinge(&self, edge: u32, faces: [u32; 2], fabric: &Fabric) -> Option<Hinge> {
-        let areas = faces.map(|face| self.area(face));
+    /// The hinge at an edge of exactly two faces, both with an area: more faces have no common bending.
+    fn hinge(&self, edge: u32) -> Option<Hinge> {
+        let &[first, second] = self.mesh.faces_of_edge(edge) else {
+            return None;
+        };
+        let areas = [first, second].map(|face| self.area(face));
         if areas.contains(&0.0) {
             return None;
         }
         let [e0, e1] = self.mesh.edges()[edge as usize];
-        let opposite = faces.map(|face| self.opposite(face, edge));
+        let opposite = [first, second].map(|face| self.opposite(face, edge));
         let vertices = [e0, e1, opposite[0], opposite[1]];
-        let vectors = faces.map(|face| self.edge_vector(face, edge));
-        let length_squared = 0.5 * (vectors[0].length_squared() + vectors[1].length_squared());
-        // the sheet curves across the edge
-        let rigidity = vectors.map(|e| fabric.bending_rigidity(e.perp()));
-        let stiffness = 0.5 * (rigidity[0] + rigidity[1]) * length_squared / (areas[0] + areas[1]);
         Some(Hinge {
             vertices: vertices.map(|v| self.node(v)),
             rest: bend::angle(vertices.map(|v| self.position(v))),
-            stiffness,
-            damping: fabric.bend_damping * stiffness,
             rest_normals: areas.map(|a| 2.0 * a),
         })
     }

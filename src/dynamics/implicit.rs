@@ -86,7 +86,7 @@ struct Step<'a> {
     start: Start<'a>,
     fixed: Vec<bool>,
     /// At the start of the step.
-    dampers: Dampers,
+    dampers: Dampers<'a>,
     x: Vec<DVec3>,
     v: Vec<DVec3>,
     /// Norm of the residual of unchanged velocities.

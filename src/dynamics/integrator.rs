@@ -60,21 +60,21 @@ pub(super) struct System<'a> {
     pub(super) air: &'a Air,
 }
 
-impl System<'_> {
+impl<'a> System<'a> {
     /// Damping matrix at a state, with the drag of the air.
-    pub(super) fn dampers(&self, x: &[DVec3], v: &[DVec3], time: f64, out: &mut Dampers) {
+    pub(super) fn dampers(&self, x: &[DVec3], v: &[DVec3], time: f64, out: &mut Dampers<'a>) {
         self.elements.dampers(x, out);
         self.drag(x, v, time, out);
     }
 
     /// Only the drag of the air.
-    pub(super) fn drag(&self, x: &[DVec3], v: &[DVec3], time: f64, out: &mut Dampers) {
+    pub(super) fn drag(&self, x: &[DVec3], v: &[DVec3], time: f64, out: &mut Dampers<'a>) {
         self.air
             .drag(&self.elements.faces, x, v, time, &mut out.drag);
     }
 
     /// Elastic forces, gravity and the push of the wind, N.
-    pub(super) fn force(&self, x: &[DVec3], dampers: &Dampers, f: &mut Vec<DVec3>) {
+    pub(super) fn force(&self, x: &[DVec3], dampers: &Dampers<'_>, f: &mut Vec<DVec3>) {
         f.clear();
         f.extend(self.mass.iter().map(|&m| m * self.gravity));
         self.elements.add_force(x, f);
@@ -191,14 +191,14 @@ fn loop_count(dt: f64, longest: f64) -> u32 {
 
 /// Working memory of the damping solve.
 #[derive(Default)]
-struct DampingSolve {
-    dampers: Dampers,
+struct DampingSolve<'a> {
+    dampers: Dampers<'a>,
     residual: Vec<DVec3>,
     direction: Vec<DVec3>,
     product: Vec<DVec3>,
 }
 
-impl DampingSolve {
+impl DampingSolve<'_> {
     /// Solves `(M + s D) v_new = M v` for the free nodes; scripted ones keep their velocity.
     fn run(&mut self, newmark: &Newmark, system: &System<'_>, s: f64, v: &mut [DVec3]) -> u32 {
         if self.dampers.is_empty() {

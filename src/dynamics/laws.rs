@@ -5,16 +5,22 @@ use glam::{DMat3, DQuat, DVec2, DVec3};
 use super::*;
 use crate::geometry::Mesh;
 
-/// A square sheet of `cells`² cells and side 1 m in the x-z plane, diagonals alternating.
+/// A square sheet of `cells`² cells and side 1 m in the x-z plane.
 pub(super) fn sheet(cells: u32) -> (Mesh, Vec<DVec3>) {
-    let n = cells + 1;
-    let at = |i: u32, j: u32| i * n + j;
-    let x = (0..n * n)
-        .map(|v| DVec3::new(f64::from(v / n), 0.0, f64::from(v % n)) / f64::from(cells))
+    strip([cells; 2], [1.0; 2])
+}
+
+/// A rectangle of `cells` along x and z and that `size`, in the x-z plane, numbered along z first; diagonals alternate.
+pub(super) fn strip(cells: [u32; 2], size: [f64; 2]) -> (Mesh, Vec<DVec3>) {
+    let n = [cells[0] + 1, cells[1] + 1];
+    let at = |i: u32, j: u32| i * n[1] + j;
+    let place = |i: u32, k: usize| f64::from(i) * size[k] / f64::from(cells[k]);
+    let x = (0..n[0] * n[1])
+        .map(|v| DVec3::new(place(v / n[1], 0), 0.0, place(v % n[1], 1)))
         .collect();
     let mut faces = Vec::new();
-    for i in 0..cells {
-        for j in 0..cells {
+    for i in 0..cells[0] {
+        for j in 0..cells[1] {
             let (a, b, c, d) = (at(i, j), at(i, j + 1), at(i + 1, j + 1), at(i + 1, j));
             if (i + j) % 2 == 0 {
                 faces.extend([[a, b, c], [a, c, d]]);
@@ -23,7 +29,7 @@ pub(super) fn sheet(cells: u32) -> (Mesh, Vec<DVec3>) {
             }
         }
     }
-    let mesh = Mesh::new((n * n) as usize, faces).unwrap();
+    let mesh = Mesh::new((n[0] * n[1]) as usize, faces).unwrap();
     (mesh, x)
 }
 
@@ -49,8 +55,8 @@ pub(super) fn cloth(mesh: &Mesh, rest: &[DVec3], fabric: Fabric) -> ClothModel {
     ClothModel {
         body: 0,
         fabric,
-        rest: RestShape::from_positions(mesh, &mesh.bodies()[0], rest.to_vec()),
         stretch: Stretch::Springs,
+        rest: RestShape::from_positions(mesh, &mesh.bodies()[0], rest.to_vec()),
         pinned: Vec::new(),
     }
 }
@@ -63,16 +69,22 @@ fn weightless() -> Settings {
 }
 
 /// Both models with both integrators, the linear solves exact to rounding.
-fn all_methods() -> Vec<(Stretch, Integrator)> {
+fn all_methods() -> Vec<(Stretch, Settings)> {
     let newmark = Integrator::Newmark(Newmark::default());
     let euler = Integrator::ImplicitEuler(ImplicitEuler {
         tolerance: 1e-13,
         ..ImplicitEuler::default()
     });
-    [Stretch::Springs, Stretch::Membrane]
-        .into_iter()
-        .flat_map(|stretch| [(stretch, newmark.clone()), (stretch, euler.clone())])
-        .collect()
+    let all = [Stretch::Springs, Stretch::Membrane].map(|stretch| {
+        [newmark.clone(), euler.clone()].map(|integrator| {
+            let settings = Settings {
+                integrator,
+                ..Settings::default()
+            };
+            (stretch, settings)
+        })
+    });
+    all.into_iter().flatten().collect()
 }
 
 fn orthotropic() -> Fabric {
@@ -117,10 +129,10 @@ fn assert_forces_match(dynamics: &Dynamics, mut x: Vec<DVec3>, h: f64) {
 #[test]
 fn forces_are_minus_the_gradient_of_the_energy() {
     let (mesh, rest) = sheet(3);
-    for stretch in [Stretch::Springs, Stretch::Membrane] {
+    for (stretch, settings) in all_methods() {
         let mut model = cloth(&mesh, &rest, orthotropic());
         model.stretch = stretch;
-        let dynamics = Dynamics::new(&mesh, &[model], &weightless());
+        let dynamics = Dynamics::new(&mesh, &[model], &settings);
         assert_forces_match(&dynamics, shaken(&rest, 0.05, 1), 1e-5);
     }
     // bending alone: stretching would hide a wrong hinge
@@ -137,14 +149,10 @@ fn forces_are_minus_the_gradient_of_the_energy() {
 #[test]
 fn free_fall_is_exact() {
     let (mesh, rest) = sheet(4);
-    for (stretch, integrator) in all_methods() {
+    for (stretch, settings) in all_methods() {
         let mut model = cloth(&mesh, &rest, Fabric::default());
         model.stretch = stretch;
-        let explicit = matches!(integrator, Integrator::Newmark(_));
-        let settings = Settings {
-            integrator,
-            ..Settings::default()
-        };
+        let explicit = matches!(settings.integrator, Integrator::Newmark(_));
         let dynamics = Dynamics::new(&mesh, &[model], &settings);
         let v0 = vec![DVec3::new(0.3, 1.0, -0.2); rest.len()];
         let t = 0.25;
@@ -156,7 +164,7 @@ fn free_fall_is_exact() {
             // rounding of `loops` additions, and of the forces that it causes
             let rounding = f64::from(end.loops.max(100)) * 1e-15;
             let error = end.x[i] - (*x + v0[i] * t + fall);
-            assert!(error.length() < rounding, "{stretch:?} {error}");
+            assert!(error.length() < rounding, "{settings:?}: {error}");
             assert!((end.v[i] - (v0[i] + g * t)).length() < 10.0 * rounding);
         }
     }
@@ -165,13 +173,13 @@ fn free_fall_is_exact() {
 #[test]
 fn internal_forces_keep_both_momenta() {
     let (mesh, rest) = sheet(6);
-    for (stretch, integrator) in all_methods() {
+    for (stretch, settings) in all_methods() {
         let mut model = cloth(&mesh, &rest, orthotropic());
         model.stretch = stretch;
-        let explicit = matches!(integrator, Integrator::Newmark(_));
+        let explicit = matches!(settings.integrator, Integrator::Newmark(_));
         let settings = Settings {
-            integrator,
-            ..weightless()
+            gravity: [0.0; 3],
+            ..settings
         };
         let dynamics = Dynamics::new(&mesh, &[model], &settings);
         let x = shaken(&rest, 0.02, 3);
@@ -197,14 +205,10 @@ fn internal_forces_keep_both_momenta() {
 #[test]
 fn a_released_sheet_never_gains_energy() {
     let (mesh, rest) = sheet(6);
-    for (stretch, integrator) in all_methods() {
+    for (stretch, settings) in all_methods() {
         let mut model = cloth(&mesh, &rest, orthotropic());
         model.stretch = stretch;
         model.pinned = vec![0, 6];
-        let settings = Settings {
-            integrator,
-            ..Settings::default()
-        };
         let dynamics = Dynamics::new(&mesh, &[model], &settings);
         // stretched by 5 % and at rest: all of the energy is there at the start
         let mut x: Vec<DVec3> = rest.iter().map(|&x| 1.05 * x).collect();
@@ -218,7 +222,7 @@ fn a_released_sheet_never_gains_energy() {
             let next = dynamics.energy(&x, &v).total();
             assert!(
                 next <= energy + 1e-6 * scale,
-                "{stretch:?}, frame {k}: {energy} to {next} J"
+                "{settings:?}, frame {k}: {energy} to {next} J"
             );
             energy = next;
         }
@@ -228,14 +232,10 @@ fn a_released_sheet_never_gains_energy() {
 #[test]
 fn a_pinned_vertex_moves_straight_to_its_target() {
     let (mesh, rest) = sheet(4);
-    for (stretch, integrator) in all_methods() {
+    for (stretch, settings) in all_methods() {
         let mut model = cloth(&mesh, &rest, Fabric::default());
         model.stretch = stretch;
         model.pinned = vec![0, 4];
-        let settings = Settings {
-            integrator,
-            ..Settings::default()
-        };
         let dynamics = Dynamics::new(&mesh, &[model], &settings);
         let target = shaken(&rest, 0.01, 5);
         let dt = 0.01;
@@ -265,17 +265,14 @@ const INTERVAL: f64 = 0.05;
 
 impl Reference {
     fn all() -> impl Iterator<Item = Self> {
-        all_methods().into_iter().map(|(stretch, integrator)| {
+        all_methods().into_iter().map(|(stretch, settings)| {
             let (mesh, rest) = sheet(5);
             Self {
                 x: shaken(&rest, 0.01, 6),
                 v: shaken(&vec![DVec3::ZERO; rest.len()], 0.5, 7),
                 mesh,
                 rest,
-                settings: Settings {
-                    integrator,
-                    ..Settings::default()
-                },
+                settings,
                 stretch,
             }
         })

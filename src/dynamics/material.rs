@@ -55,25 +55,20 @@ impl Fabric {
     /// The factor 4: a square cell of side h with one diagonal of constant Y/2 (see [`super::springs`]) stores
     /// Y h² γ²/8 under a shear angle γ, and must store shear·h² γ²/2.
     pub fn spring_modulus(&self, d: DVec2) -> f64 {
-        let (stretch, bias) = directional(d, self.stretch);
-        stretch + 4.0 * self.shear * bias
+        let [warp, weft] = self.stretch;
+        let length_squared = d.length_squared();
+        let (cc, ss) = (d.x * d.x / length_squared, d.y * d.y / length_squared);
+        let bias = 4.0 * cc * ss;
+        (warp * cc + weft * ss) * (1.0 - bias) + 4.0 * self.shear * bias
     }
 
-    /// Bending rigidity for curvature along the material direction `d` (any length), N·m.
+    /// D₁₁, D₂₂ and D₆₆ of the plate ([`super::bend`]), N·m.
     ///
-    /// Interpolated between warp, bias and weft like [`Fabric::spring_modulus`]; measurements in three
-    /// directions are what textile laboratories report.
-    pub fn bending_rigidity(&self, d: DVec2) -> f64 {
+    /// A bias rigidity below half the mean of warp and weft would need a negative D₆₆; twisting then keeps a hundredth of the
+    /// softer direction, so that no bending is free.
+    pub(super) fn plate_rigidity(&self) -> [f64; 3] {
         let [warp, bias, weft] = self.bend;
-        let (straight, share) = directional(d, [warp, weft]);
-        straight + bias * share
+        let twist = (4.0 * bias - warp - weft).max(0.01 * warp.min(weft));
+        [warp, weft, 0.25 * twist]
     }
-}
-
-/// `(warp cos²φ + weft sin²φ) cos²2φ` and `sin²2φ` of the direction `d`.
-fn directional(d: DVec2, [warp, weft]: [f64; 2]) -> (f64, f64) {
-    let length_squared = d.length_squared();
-    let (cc, ss) = (d.x * d.x / length_squared, d.y * d.y / length_squared);
-    let bias = 4.0 * cc * ss;
-    ((warp * cc + weft * ss) * (1.0 - bias), bias)
 }

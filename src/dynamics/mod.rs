@@ -27,6 +27,8 @@ mod integrator;
 mod laws;
 mod material;
 mod multilevel;
+#[cfg(test)]
+mod physics;
 mod solve;
 #[cfg(test)]
 mod speed;

@@ -43,6 +43,19 @@ enum Memory {
 }
 
 impl Stage {
+    /// The stage of a name with its default settings; none if there is no such stage.
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "impulses" => Some(Self::Impulses(Impulses::default())),
+            "rigid_zones" => Some(Self::RigidZones(RigidZones::default())),
+            "hold" => Some(Self::Hold(Hold::default())),
+            _ => None,
+        }
+    }
+
+    /// Names of all stages.
+    pub const NAMES: &[&str] = &["impulses", "rigid_zones", "hold"];
+
     /// Name, as in scene files and reports.
     pub fn name(&self) -> &'static str {
         match self {

@@ -138,7 +138,7 @@ pub struct Cloth {
     /// What it is made of: a name or a table.
     #[serde(default)]
     pub fabric: Fabric,
-    /// How it resists stretching.
+    /// How it resists stretching: `springs` or `membrane`.
     #[serde(default)]
     pub stretch: Stretch,
     /// Name by which pairs of surfaces find it.

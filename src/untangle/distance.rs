@@ -38,7 +38,7 @@ impl<'a> Distances<'a> {
         }
     }
 
-    /// Vertices closer to `centre` than the nearer of two points, ascending; nothing if neither can be reached.
+    /// Vertices closer to `centre` than the nearer of two points, from there outward; nothing if neither can be reached.
     ///
     /// A point is three vertices with weights.
     pub(super) fn disc(&mut self, centre: u32, points: [([u32; 3], DVec3); 2]) -> Option<Vec<u32>> {
@@ -59,12 +59,11 @@ impl<'a> Distances<'a> {
                 at(0) + at(1) + at(2)
             })
             .fold(f64::INFINITY, f64::min);
-        let mut disc: Vec<u32> = settled
+        let disc = settled
             .iter()
             .copied()
             .filter(|&v| self.distance[v as usize] < (1.0 - RIM) * radius)
             .collect();
-        disc.sort_unstable();
         for v in settled {
             self.is_settled[v as usize] = false;
             self.distance[v as usize] = f64::INFINITY;

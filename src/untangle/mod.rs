@@ -18,13 +18,14 @@ use crate::geometry::{Mesh, mesh::check_positions};
 
 mod distance;
 mod fan;
+mod parity;
 mod paths;
 mod perturb;
 mod regions;
 mod segments;
 mod trace;
 
-pub use paths::{Contour, Kind, Path, PathKind};
+pub use paths::{Contour, Kind, Path, PathKind, Place};
 pub use regions::Inside;
 pub use segments::{Crossing, End, Location, Segment, Segments};
 

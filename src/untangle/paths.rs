@@ -186,6 +186,27 @@ pub struct Path {
     fold: Fold,
 }
 
+/// Where a point of a path lies on the cloth.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Place {
+    /// At a vertex: a loop vertex.
+    Vertex(u32),
+    /// On an edge.
+    Edge {
+        /// The edge.
+        edge: u32,
+        /// From 0 at its first vertex to 1.
+        along: f64,
+    },
+    /// Within a face.
+    Face {
+        /// The face.
+        face: u32,
+        /// Weights of its corners.
+        weights: DVec3,
+    },
+}
+
 /// How the points of a path and of its partner answer each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fold {
@@ -206,6 +227,29 @@ impl Path {
             (Fold::Back, true) => (n - k) % n,
             (Fold::Back, false) => n - 1 - k,
             (Fold::Twice, _) => (k + n / 2) % n,
+        }
+    }
+
+    /// Where point `k` lies on this path's side of the cloth.
+    pub fn place(&self, found: &Segments, k: usize) -> Place {
+        match self.points[k] {
+            End::Loop(v) => Place::Vertex(v),
+            End::Crossing(c) => {
+                let crossing = found.crossings[c as usize];
+                let location = &found.locations[c as usize];
+                // the segments on either side of the point lie in one face or in two that the edge joins
+                if self.faces[k.min(self.faces.len() - 1)] == crossing.face {
+                    Place::Face {
+                        face: crossing.face,
+                        weights: location.weights,
+                    }
+                } else {
+                    Place::Edge {
+                        edge: crossing.edge,
+                        along: location.along_edge,
+                    }
+                }
+            }
         }
     }
 

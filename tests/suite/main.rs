@@ -1,5 +1,4 @@
 //! Integration tests: one binary, one module per theme.
-
 #![allow(
     clippy::unwrap_used,
     reason = "a test that cannot unwrap has failed; clippy.toml knows only #[test] functions"
@@ -19,5 +18,6 @@ mod loaders;
 mod path_data;
 mod path_judge;
 mod paths;
+mod resolve;
 mod scene_keys;
 mod scenes;

@@ -10,9 +10,10 @@ use std::time::Instant;
 
 use percale::geometry::Mesh;
 use percale::io;
-use percale::untangle::{Analysis, Inside, Rest, analyse};
+use percale::untangle::{Analysis, Inside, PathKind, Rest, analyse};
 
 use crate::path_judge::judge;
+use crate::paths::subdivided;
 
 fn data(name: &str) -> PathBuf {
     let folder =
@@ -51,6 +52,15 @@ fn print_summary(name: &str, mesh: &Mesh, analysis: &Analysis, seconds: f64) {
         analysis.contours.len(),
         analysis.paths.len(),
     );
+    for path in &analysis.paths {
+        if path.inside == Inside::None && path.kind != PathKind::Bi {
+            println!(
+                "  without inside: {} of {} segments",
+                path.kind.name(),
+                path.segments.len()
+            );
+        }
+    }
     for (kind, (count, segments)) in kinds {
         println!("  {kind:<7} {count:>6} with {segments} segments");
     }
@@ -58,16 +68,55 @@ fn print_summary(name: &str, mesh: &Mesh, analysis: &Analysis, seconds: f64) {
 
 #[test]
 #[ignore = "needs the public data, PERCALE_DATA"]
-fn cloth_ball_is_analysed_completely() {
-    let file = io::read(data("dynamic-scenes/cloth-ball/cloth_ball92.ply.gz")).unwrap();
-    let (mesh, x) = file.into_mesh().unwrap();
-    let start = Instant::now();
-    let analysis = analyse(&mesh, &x, Rest::Unknown).unwrap();
-    print_summary(
-        "cloth-ball 92",
-        &mesh,
-        &analysis,
-        start.elapsed().as_secs_f64(),
-    );
-    judge("cloth-ball 92", &mesh, &x, &analysis);
+fn real_tangles_are_analysed_completely() {
+    for (name, crossings) in [
+        ("dynamic-scenes/cloth-ball/cloth_ball92.ply.gz", 62_655),
+        ("dynamic-scenes/cloth-ball/cloth_ball93.ply.gz", 98_728),
+        ("tangled/body/kick_040_tangled.obj.gz", 656),
+        ("tangled/body/kick_048_tangled.obj.gz", 765),
+        ("tangled/body/kick_060_tangled.obj.gz", 629),
+        ("tangled/gia/better_cloth.obj.gz", 124),
+        ("garment-mannequin/dress_draped_crossing.obj.gz", 528),
+    ] {
+        let (mesh, x) = io::read(data(name)).unwrap().into_mesh().unwrap();
+        let start = Instant::now();
+        let analysis = analyse(&mesh, &x, Rest::Unknown).unwrap();
+        print_summary(name, &mesh, &analysis, start.elapsed().as_secs_f64());
+        judge(name, &mesh, &x, &analysis);
+        let proper = analysis
+            .segments
+            .locations
+            .iter()
+            .filter(|l| !l.is_touch)
+            .count();
+        println!("  {proper} proper crossings, {crossings} in the collection's README");
+    }
+}
+
+#[test]
+#[ignore = "needs the public data, PERCALE_DATA"]
+fn canonical_tangles_are_what_their_readme_says() {
+    for (name, kind, crossings) in [
+        ("BLI", "BLI", 1),
+        ("BIBI", "BI/BI", 2),
+        ("Closed", "CLOSED", 3),
+        ("Eight", "EIGHT", 2),
+    ] {
+        let file = io::read(data(&format!("tangled/canonical/unit_{name}.obj"))).unwrap();
+        let (mut faces, mut x) = (file.faces, file.positions);
+        for level in 0..5 {
+            let mesh = Mesh::new(x.len(), faces.clone()).unwrap();
+            let label = format!("{name}, {level} times subdivided");
+            let analysis = analyse(&mesh, &x, Rest::Unknown).unwrap();
+            judge(&label, &mesh, &x, &analysis);
+            print_summary(&label, &mesh, &analysis, 0.0);
+            let kinds: Vec<&str> = analysis.contours.iter().map(|c| c.kind.name()).collect();
+            assert_eq!(kinds, [kind], "{label}");
+            assert!(
+                level > 0 || analysis.segments.crossings.len() == crossings,
+                "{label}"
+            );
+            (x, faces) = subdivided(&x, &mesh);
+        }
+    }
 }

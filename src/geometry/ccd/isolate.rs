@@ -4,6 +4,7 @@
 //! first part that they cannot exclude and that is short enough is where the features may meet, and its start is
 //! certainly not later than the first meeting. The work is bounded by a number of parts.
 
+use super::Effort;
 use super::gap::Gap;
 
 /// Shortest part that is still halved, as a fraction of the motion.
@@ -29,20 +30,18 @@ pub(super) struct Search<'a, const N: usize> {
     separation: f64,
     /// Parts still to look at, earliest last.
     open: Vec<(f64, f64)>,
-    /// Parts that may still be looked at.
-    pub(super) budget: u32,
-    /// Parts looked at so far.
-    pub(super) looked_at: u32,
+    /// Work done so far.
+    pub(super) effort: Effort,
 }
 
 impl<'a, const N: usize> Search<'a, N> {
+    /// A search through a motion that the filters cannot exclude as a whole.
     pub(super) fn new(gap: &'a Gap<N>, separation: f64) -> Self {
         Self {
             gap,
             separation,
             open: vec![(0.0, 1.0)],
-            budget: MAX_PARTS,
-            looked_at: 0,
+            effort: Effort { parts: 1, exact: 0 },
         }
     }
 
@@ -51,26 +50,28 @@ impl<'a, const N: usize> Search<'a, N> {
     /// When the budget is spent the part is all that remains.
     pub(super) fn next_part(&mut self) -> Option<Part> {
         while let Some((from, to)) = self.open.pop() {
-            if self.budget == 0 {
-                self.open.clear();
-                return Some(Part {
-                    from,
-                    to: 1.0,
-                    certain: false,
-                });
-            }
-            self.budget -= 1;
-            self.looked_at += 1;
-            let gap = if (from, to) == (0.0, 1.0) {
+            let whole = (from, to) == (0.0, 1.0);
+            let gap = if whole {
                 *self.gap
             } else {
                 self.gap.during(from, to)
             };
-            if gap.never_meets(self.separation) {
-                continue;
+            if !whole {
+                if self.effort.parts == MAX_PARTS {
+                    self.open.clear();
+                    return Some(Part {
+                        from,
+                        to: 1.0,
+                        certain: false,
+                    });
+                }
+                self.effort.parts += 1;
+                if gap.never_meets(self.separation) {
+                    continue;
+                }
             }
             if self.separation == 0.0 && gap.certainly_meets() {
-                let from = self.first_root(from, to);
+                let from = self.first_coplanar(from, to);
                 return Some(Part {
                     from,
                     to,
@@ -91,9 +92,9 @@ impl<'a, const N: usize> Search<'a, N> {
         None
     }
 
-    /// A time at most [`SHORTEST_PART`] before the first moment in [`from`, `to`] at which the polygon may be coplanar
-    /// with the origin.
-    fn first_root(&self, mut from: f64, mut to: f64) -> f64 {
+    /// A time before which, from `from` on, the polygon is certainly not coplanar with the origin; it is so at most
+    /// about [`SHORTEST_PART`] later, unless rounding hides it.
+    fn first_coplanar(&self, mut from: f64, mut to: f64) -> f64 {
         while to - from > SHORTEST_PART {
             let middle = 0.5 * (from + to);
             if self.gap.during(from, middle).never_coplanar(0.0) {
