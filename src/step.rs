@@ -251,6 +251,11 @@ impl Simulation {
         &self.state
     }
 
+    /// Mass of each vertex, in kilograms; 0 for obstacles, the true share for pins.
+    pub fn mass(&self) -> &[f64] {
+        self.dynamics.mass()
+    }
+
     /// Output frames done so far.
     pub fn frame(&self) -> u64 {
         self.tick / TICKS_PER_FRAME

@@ -6,6 +6,7 @@
 #![allow(clippy::print_stdout, reason = "results go to stdout")]
 
 mod check;
+mod export;
 mod failure;
 mod inputs;
 mod render;
@@ -35,6 +36,7 @@ enum Command {
     Scenes(scenes::Scenes),
     Run(run::Run),
     Check(check::Check),
+    Export(export::Export),
     Render(render::Render),
     Resolve(resolve::Resolve),
 }
@@ -51,6 +53,7 @@ fn main() -> ExitCode {
         Command::Scenes(scenes) => scenes.run(),
         Command::Run(run) => run.run(),
         Command::Check(check) => check.run(),
+        Command::Export(export) => export.run(),
         Command::Render(render) => render.run(),
         Command::Resolve(resolve) => resolve.run(),
     };

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use percale::io::result::{ResultFolder, Summary};
-use percale::scene::{Scene, Variant};
+use percale::scene::{Scene, SceneError, Variant};
 use percale::verify::audit;
 
 use crate::failure::Failure;
@@ -59,7 +59,7 @@ impl Run {
         let scene = Scene::load_variant(&self.scene, variant, &self.changes)?;
         let mut simulation = scene
             .build()
-            .map_err(|error| format_start(&self.scene, &error))?;
+            .map_err(|error| cannot_start(&self.scene, error))?;
         let path = self.out.clone().unwrap_or_else(|| self.default_out());
         let mut folder = if self.resume {
             let (folder, checkpoint) =
@@ -138,11 +138,20 @@ impl Run {
     }
 }
 
+/// An error of a scene that could be read, with its place in the scene file where there is one.
+pub(crate) fn cannot_start(scene: &str, error: SceneError) -> Failure {
+    match error.in_scene(scene) {
+        error @ SceneError::Value { line: Some(_), .. } => Failure::input(error.to_string()),
+        error => format_start(scene, &error),
+    }
+}
+
 fn format_start(scene: &str, error: &dyn std::error::Error) -> Failure {
     Failure::input(format!("{scene}: {error}"))
 }
 
-fn progress_bar(frames: u64) -> ProgressBar {
+/// A bar on the terminal, with what is gone and what is to go; none if nobody looks.
+pub(crate) fn progress_bar(frames: u64) -> ProgressBar {
     let bar = if std::io::stderr().is_terminal() {
         ProgressBar::new(frames)
     } else {

@@ -9,6 +9,7 @@ mod atomic;
 mod builder;
 mod cache;
 mod error;
+pub mod export;
 mod gzip;
 mod mesh_file;
 pub mod obj;
@@ -19,6 +20,7 @@ pub mod recording;
 pub mod result;
 mod stl;
 mod text;
+mod usda;
 
 use std::fs::File;
 use std::io::{self, Read, Write};

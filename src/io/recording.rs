@@ -120,15 +120,26 @@ impl Recording {
     /// # Panics
     /// If the frame is not below [`Recording::frame_count`].
     pub fn positions(&self, frame: u64) -> Result<Vec<DVec3>, ResultError> {
-        assert!(frame < self.frames, "frame {frame} of {}", self.frames);
         let mut x = Vec::with_capacity(self.mesh.vertex_count());
-        for (cache, body) in self.caches.iter().zip(self.mesh.bodies()) {
-            let bytes = cache
-                .frame(frame)
-                .map_err(at(&object_path(&self.path, &body.name, "x64")))?;
-            x.extend(cache::vectors_of(&bytes));
+        for object in 0..self.caches.len() {
+            x.extend(self.object_positions(object, frame)?);
         }
         Ok(x)
+    }
+
+    /// Positions of one object, numbered like the mesh's bodies, at a frame; in metres.
+    ///
+    /// # Errors
+    /// The file cannot be read any more.
+    ///
+    /// # Panics
+    /// If there is no such object, or the frame is not below [`Recording::frame_count`].
+    pub fn object_positions(&self, object: usize, frame: u64) -> Result<Vec<DVec3>, ResultError> {
+        assert!(frame < self.frames, "frame {frame} of {}", self.frames);
+        let name = &self.mesh.bodies()[object].name;
+        let bytes = self.caches[object].frame(frame);
+        let bytes = bytes.map_err(at(&object_path(&self.path, name, "x64")))?;
+        Ok(cache::vectors_of(&bytes))
     }
 
     /// One report per frame after the start.

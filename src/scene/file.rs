@@ -181,6 +181,18 @@ impl Scene {
 }
 
 impl SceneError {
+    /// Says in which line of a scene (built-in or file) the key of a bad value is, if it can be found there.
+    pub fn in_scene(self, name: &str) -> Self {
+        let text = match builtin::text_of(name) {
+            Some(text) => Some(text.to_string()),
+            None => std::fs::read_to_string(name).ok(),
+        };
+        match text {
+            Some(text) => self.located(&text, name),
+            None => self,
+        }
+    }
+
     /// Says in which line of the text the key of a bad value is.
     fn located(self, text: &str, origin: &str) -> Self {
         match self {
@@ -271,14 +283,32 @@ fn explain(mut error: toml::de::Error) -> String {
     let place = place.map_or(String::new(), |keys| {
         format!("{}: ", keys.trim_end_matches('`'))
     });
-    let message = error.message().trim_end().replace('\n', ", ");
+    let mut message = error.message().trim_end().replace('\n', ", ");
+    for (theirs, ours) in [
+        ("unknown field", "unknown key"),
+        ("missing field", "missing key"),
+        ("unknown variant", "unknown name"),
+        ("expected u32", "expected a whole number of at least 0"),
+        ("expected u64", "expected a whole number of at least 0"),
+        ("expected i32", "expected a whole number"),
+        ("expected f64", "expected a number"),
+        ("expected an array of length", "expected a list of"),
+        ("expected a sequence", "expected a list"),
+        ("invalid type: map", "invalid type: table"),
+    ] {
+        message = message.replace(theirs, ours);
+    }
     let mut words = message.split('`').skip(1).step_by(2);
-    let guess = match words.next() {
-        Some(wrong) if message.starts_with("unknown ") => nearest(wrong, words),
+    let hint = match words.next() {
+        Some(wrong) if message.starts_with("unknown ") => {
+            nearest(wrong, words).map(|word| format!("; did you mean `{word}`?"))
+        }
+        Some("cloth") if message.starts_with("missing ") => {
+            Some("; a scene needs at least one [[cloth]]".into())
+        }
         _ => None,
     };
-    let guess = guess.map_or(String::new(), |word| format!("; did you mean `{word}`?"));
-    format!("{place}{message}{guess}")
+    format!("{place}{message}{}", hint.unwrap_or_default())
 }
 
 /// The word that somebody may have meant.

@@ -1,10 +1,10 @@
 //! Integration tests: one binary, one module per theme.
-
 #![allow(
     clippy::unwrap_used,
     reason = "a test that cannot unwrap has failed; clippy.toml knows only #[test] functions"
 )]
 
+mod broken_scenes;
 mod ccd_data;
 mod ccd_flat;
 mod ccd_oracle;
@@ -21,4 +21,5 @@ mod path_judge;
 mod path_topology;
 mod paths;
 mod resolve;
+mod scene_keys;
 mod scenes;
