@@ -36,7 +36,7 @@ pub(crate) struct Render {
     /// Frames to draw: 0,60,last or 10..50 (both ends) or 10..50/5 or "every 10" [default: all; 12 for a sheet]
     #[arg(long, value_name = "FRAMES")]
     frames: Option<Frames>,
-    /// Pixels of each picture, WIDTHxHEIGHT [default: 960x720; 320x240 on a sheet; 640x480 in a GIF]
+    /// Pixels of each picture, `WIDTHxHEIGHT` [default: 960x720; 320x240 on a sheet; 640x480 in a GIF]
     #[arg(long, value_name = "WxH", value_parser = size)]
     size: Option<[u32; 2]>,
     /// Write one picture with all frames, numbered, instead of single frames
