@@ -35,6 +35,13 @@ pub const TYPES: [&str; 10] = [
     "closed", "eight", "ll", "bli", "blb", "bllb", "cross", "bb-ii", "bb-bi", "bi-bi",
 ];
 
+/// A sheet by its name, such as `tangles/closed` or `tangles/table-1d`, with or without the first part; those of a type have `cells` × 2 `cells` cells in each layer.
+pub fn by_name(name: &str, cells: u32) -> Option<Tangled> {
+    let name = name.strip_prefix("tangles/").unwrap_or(name);
+    let row = TABLE_1.iter().position(|row| row.name == name);
+    row.map_or_else(|| of_type(name, cells), table_1)
+}
+
 /// The sheet of a type, with `cells` × 2 `cells` cells in each layer, 1 m × 2 m; `None` if there is no such type.
 ///
 /// From 4 cells upward every sheet holds exactly one intersection of its type.

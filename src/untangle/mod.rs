@@ -17,6 +17,7 @@ use crate::error::MeshError;
 use crate::geometry::{Mesh, mesh::check_positions};
 
 mod distance;
+mod export;
 mod fan;
 mod parity;
 mod paths;
@@ -26,6 +27,7 @@ mod segments;
 mod trace;
 mod weld;
 
+pub use export::PathSummary;
 pub use paths::{Contour, Kind, Path, PathKind, Place};
 pub use regions::Inside;
 pub use segments::{Crossing, End, Location, Segment, Segments};
