@@ -13,6 +13,7 @@ mod ccd_separation;
 mod detection;
 mod documents;
 mod flat_sheet;
+mod friction;
 mod judge;
 mod laws;
 mod loaders;
