@@ -260,7 +260,7 @@ impl<'a> Step<'a> {
         let mut drag = vec![DVec3::ZERO; v.len()];
         self.dampers.add_product(0.5 * dt, v, &mut drag);
         let mut push = Vec::new();
-        system.constant_force(&self.start, &self.dampers, &mut push);
+        system.constant_force(&self.dampers, &mut push);
         let mut sum = system.energy(&self.start, 1.0, x);
         for i in 0..v.len() {
             let change = v[i] - self.start.v[i];

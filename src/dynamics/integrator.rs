@@ -85,30 +85,22 @@ impl<'a> System<'a> {
         dampers: &Dampers<'_>,
         f: &mut Vec<DVec3>,
     ) {
-        self.constant_force(start, dampers, f);
+        self.constant_force(dampers, f);
         self.elements.add_force(x, f);
         for stitch in &self.elements.stitches {
             stitch.at(start.time + share * start.dt).add_force(x, f);
         }
         for pin in &self.elements.pins {
-            pin.add_force(start, share, x, f);
+            pin.add_force(start.target, x, f);
         }
     }
 
-    /// Gravity, and the push of the wind and of moving targets on nodes at rest, N.
-    pub(super) fn constant_force(
-        &self,
-        start: &Start<'_>,
-        dampers: &Dampers<'_>,
-        f: &mut Vec<DVec3>,
-    ) {
+    /// Gravity, and the push of the wind on faces at rest, N.
+    pub(super) fn constant_force(&self, dampers: &Dampers<'_>, f: &mut Vec<DVec3>) {
         f.clear();
         f.extend(self.mass.iter().map(|&m| m * self.gravity));
         for drag in &dampers.drag {
             drag.add_wind_force(f);
-        }
-        for pin in &self.elements.pins {
-            pin.add_push(start, f);
         }
     }
 
@@ -122,7 +114,7 @@ impl<'a> System<'a> {
         let pins: f64 = elements
             .pins
             .iter()
-            .map(|p| p.energy(start, share, x))
+            .map(|p| p.energy(start.target, x))
             .sum();
         elements.energy(x) + seams + pins
     }
