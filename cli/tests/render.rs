@@ -94,7 +94,7 @@ fn what_cannot_be_drawn_is_refused_with_a_reason() {
         String::from_utf8(output.stderr).unwrap()
     };
     let none = refusal(&folder.path().join("nothing"), &[]);
-    assert!(none.contains("percale run"), "{none}");
+    assert!(none.contains("no such file or folder"), "{none}");
     let beyond = refusal(&run, &["--frames", "3,9"]);
     assert!(
         beyond.contains("no frame 9") && beyond.contains("0 to 4"),

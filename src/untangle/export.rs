@@ -39,16 +39,16 @@ impl Kind {
     pub fn colour(self) -> [u8; 3] {
         match self {
             Self::Closed => [214, 39, 40],
-            Self::Eight => [255, 127, 14],
+            Self::Eight => [250, 215, 50],
             Self::LoopLoop => [148, 103, 189],
             Self::BoundaryLoopInside => [31, 119, 180],
             Self::BoundaryLoopBoundary => [23, 190, 207],
             Self::BoundaryLoopLoopBoundary => [0, 80, 220],
             Self::Cross => [227, 119, 194],
             Self::CutAndSlit => [44, 160, 44],
-            Self::CutAndNotch => [188, 189, 34],
-            Self::NotchAndNotch => [230, 200, 0],
-            Self::CutAndCut => [90, 90, 90],
+            Self::CutAndNotch => [140, 200, 60],
+            Self::NotchAndNotch => [20, 20, 20],
+            Self::CutAndCut => [120, 120, 120],
         }
     }
 }
@@ -167,5 +167,72 @@ impl Analysis {
             first += curve.len();
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geometry::Mesh;
+    use crate::scene::tangles;
+    use crate::untangle::{Rest, analyse};
+
+    fn analysed(name: &str) -> (Analysis, Vec<DVec3>) {
+        let t = tangles::of_type(name, 6).unwrap();
+        let mesh = Mesh::new(t.positions.len(), t.faces).unwrap();
+        let analysis = analyse(&mesh, &t.positions, Rest::Unknown).unwrap();
+        (analysis, t.positions)
+    }
+
+    #[test]
+    fn every_curve_is_written_once() {
+        for name in tangles::TYPES {
+            let (analysis, x) = analysed(name);
+            for (number, contour) in (0u32..).zip(&analysis.contours) {
+                let curves = analysis.curves(number, &x);
+                let steps: usize = curves.iter().map(|c| c.len() - 1).sum();
+                assert_eq!(steps, contour.segment_count, "{name}");
+                let length =
+                    |c: &Vec<DVec3>| c.windows(2).map(|w| w[0].distance(w[1])).sum::<f64>();
+                let length: f64 = curves.iter().map(length).sum();
+                assert!((length - contour.length).abs() < 1e-12, "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn polylines_number_their_points() {
+        let (analysis, x) = analysed("ll");
+        let points = analysis.contours[0].segment_count + 1;
+        let mut obj = Vec::new();
+        analysis.write_obj(&x, &mut obj).unwrap();
+        let obj = String::from_utf8(obj).unwrap();
+        assert!(obj.starts_with("o LL_0\nv "));
+        let last = obj.lines().last().unwrap();
+        assert!(last.starts_with("l 1 2 3") && last.ends_with(&format!(" {points}")));
+
+        let mut ply = Vec::new();
+        analysis.write_ply(&x, &mut ply).unwrap();
+        let ply = String::from_utf8(ply).unwrap();
+        assert!(ply.contains(&format!("element vertex {points}\n")));
+        assert!(ply.contains(&format!("element edge {}\n", points - 1)));
+        assert!(ply.ends_with(&format!("\n{} {}\n", points - 2, points - 1)));
+    }
+
+    #[test]
+    fn names_in_reports_are_the_papers() {
+        for kind in Kind::ALL {
+            assert_eq!(serde_json::to_value(kind).unwrap(), kind.name());
+        }
+        let (analysis, x) = analysed("cross");
+        let [bb, ii] = &analysis.summaries(&x)[..] else {
+            panic!("two paths");
+        };
+        let json = serde_json::to_value(bb).unwrap();
+        assert_eq!(
+            (&json["type"], &json["path"]),
+            (&"CROSS".into(), &"BB".into())
+        );
+        assert_eq!((bb.partner, ii.partner, bb.inside), (1, 0, ii.inside));
     }
 }

@@ -3,7 +3,7 @@
 //! ```text
 //! segments   pairs of crossing faces, by exact signs
 //! trace      chains of segments: curves in space
-//! paths      the curves on the cloth, their types and partners
+//! classify   the curves on the cloth: types and partners
 //! regions    what is on the wrong side of each path
 //! ```
 //!
@@ -16,6 +16,7 @@ use glam::{DVec2, DVec3};
 use crate::error::MeshError;
 use crate::geometry::{Mesh, mesh::check_positions};
 
+mod classify;
 mod distance;
 mod export;
 mod fan;
@@ -97,5 +98,5 @@ pub fn analyse(mesh: &Mesh, x: &[DVec3], rest: Rest<'_>) -> Result<Analysis, Mes
 /// Joins segments to intersections and paths, without their inside; linear in the number of segments.
 pub fn assemble(mesh: &Mesh, x: &[DVec3], segments: &Segments) -> (Vec<Contour>, Vec<Path>) {
     let chains = trace::chains(mesh, x, segments);
-    paths::classify(mesh, x, segments, &chains)
+    classify::classify(mesh, x, segments, &chains)
 }

@@ -34,7 +34,7 @@ const FRAMED: f64 = 1.5;
 const CAMERA_FRAMES: u64 = 24;
 
 /// Share of its path's colour that an inside face takes on.
-const TINT: f32 = 0.6;
+const TINT: f32 = 0.5;
 /// Width of paths, in pixels.
 const PATH_WIDTH: f64 = 3.0;
 
