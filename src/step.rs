@@ -46,7 +46,7 @@ pub struct TimeSettings {
 impl Default for TimeSettings {
     fn default() -> Self {
         Self {
-            max_interval: 0.5,
+            max_interval: 0.25,
             min_interval: 1.0 / 64.0,
             max_loops: 64,
             velocity: VelocityUpdate::Settle,

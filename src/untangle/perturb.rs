@@ -167,7 +167,7 @@ mod tests {
 
     /// x · 2^1400; exact for coordinates that are multiples of 2^-1074.
     fn scaled(x: f64) -> BigInt {
-        let ratio = BigRational::from_float(x).unwrap() * (BigInt::from(1) << 1400);
+        let ratio: BigRational = BigRational::from_float(x).unwrap() * (BigInt::from(1) << 1400);
         ratio.to_integer()
     }
 
