@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use glam::DVec3;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::dynamics::Dynamics;
@@ -30,7 +31,7 @@ use crate::verify::{self, Verified, audit};
 pub const TICKS_PER_FRAME: u64 = 1 << 16;
 
 /// How long an interval may be.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TimeSettings {
     /// Longest interval, in frames; rounded down to a power of two, at most 1.
@@ -71,7 +72,7 @@ fn ticks(frames: f64) -> u64 {
 }
 
 /// How the end velocity follows from the response.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum VelocityUpdate {
     /// `v + dv` for all vertices, then what still approaches at a contact is stopped, with friction: ours. It alone
@@ -370,7 +371,15 @@ impl Simulation {
 
         let clock = Instant::now();
         let target = script.at(*tick + length, state.positions());
-        let proposal = dynamics.propose(state.positions(), state.velocities(), &target, time, dt);
+        let mut proposal =
+            dynamics.propose(state.positions(), state.velocities(), &target, time, dt);
+        script.pull(
+            [*tick, *tick + length],
+            dt,
+            state.positions(),
+            &mut proposal.x,
+            &mut proposal.v,
+        );
         phases.propose_ms += milliseconds(clock);
 
         let mut candidate = Candidate {

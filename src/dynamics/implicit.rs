@@ -23,6 +23,7 @@
 use std::time::Instant;
 
 use glam::{DMat3, DVec3};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::damping::Dampers;
@@ -31,7 +32,7 @@ use super::solve::{BlockMatrix, ConjugateGradients, Stop, dot, norm};
 use super::stretch::Weights;
 
 /// Implicit Euler.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ImplicitEuler {
     /// A linear solve, and Newton's method, stop when the residual has fallen by this factor (against that of

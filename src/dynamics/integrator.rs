@@ -15,6 +15,7 @@
 //! however early the solve stops.
 
 use glam::DVec3;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::air::Air;
@@ -24,7 +25,7 @@ use super::multilevel::Hierarchy;
 use super::solve::dot;
 
 /// Semi-implicit Newmark.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Newmark {
     /// Loop length as a multiple of the provably stable one. At most 1 is stable for certain; damping makes more

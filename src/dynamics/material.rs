@@ -5,10 +5,11 @@
 //! the rest geometry, which is what makes the response independent of the resolution.
 
 use glam::DVec2;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A fabric, in SI units. Directions are those of the material coordinates: warp = u, weft = v.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Fabric {
     /// Mass per area, kg/m²; above 0.

@@ -41,6 +41,7 @@ mod strain;
 mod stretch;
 
 use glam::DVec3;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::geometry::{BodyKind, Mesh};
@@ -60,7 +61,7 @@ use springs::Spring;
 pub use strain::StrainReport;
 
 /// How the cloth moves; the same for all cloths of a scene.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
     /// Acceleration of free fall, m/s²; Y is up.
@@ -82,7 +83,7 @@ impl Default for Settings {
 }
 
 /// The time integration.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Integrator {
     /// Explicit elasticity, implicit damping, several loops per interval.
@@ -98,7 +99,7 @@ impl Default for Integrator {
 }
 
 /// How a cloth resists stretching and shearing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Stretch {
     /// Mass-spring: one spring per edge.

@@ -14,6 +14,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::contact::keep_open;
@@ -21,7 +22,7 @@ use crate::geometry::{ContactPoint, Impact, Pair};
 use crate::state::Candidate;
 
 /// Settings of the impulse stage.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Impulses {
     /// Rounds of detection before the next stage takes over; 0 switches the stage off.

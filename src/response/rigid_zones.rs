@@ -21,6 +21,7 @@
 //!   which is what the notes mean by "you're in trouble".
 
 use glam::{DMat3, DVec3};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::zones::Sets;
@@ -28,7 +29,7 @@ use crate::geometry::Impact;
 use crate::state::Candidate;
 
 /// Settings of the rigid zones.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RigidZones {
     /// Rounds before the next stage takes over; each may only merge zones, so few are needed.

@@ -8,7 +8,7 @@ use super::objects::Object;
 use super::{Quantity, Scene, SceneError};
 use crate::dynamics::{ClothModel, Dynamics, RestShape};
 use crate::geometry::{Body, Mesh};
-use crate::script::Script;
+use crate::script::{Grip, Script};
 use crate::state::Surfaces;
 use crate::step::{Settings, Setup, Simulation};
 
@@ -41,17 +41,17 @@ impl Scene {
 
         let mut models = Vec::new();
         for (number, (object, body)) in objects.iter().zip(mesh.bodies()).enumerate() {
-            if let Some(cloth) = object.cloth {
-                let pinned = object
+            if let Some((fabric, stretch)) = object.fabric {
+                let firm = object
                     .scripted
                     .iter()
-                    .flat_map(|part| part.vertices.clone());
+                    .filter(|part| part.grip == Grip::Firm);
                 models.push(ClothModel {
                     body: number,
-                    fabric: cloth.fabric.clone(),
-                    stretch: cloth.stretch,
+                    fabric: fabric.clone(),
+                    stretch,
                     rest: RestShape::from_positions(&mesh, body, object.shape.x.clone()),
-                    pinned: pinned.collect(),
+                    pinned: firm.flat_map(|part| part.vertices.clone()).collect(),
                 });
             }
         }

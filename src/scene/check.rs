@@ -36,6 +36,9 @@ impl Scene {
             if let Some(thickness) = obstacle.thickness {
                 positive(&format!("{place}.thickness"), thickness)?;
             }
+            if let Some(soft) = &obstacle.soft {
+                positive(&format!("{place}.soft.lag"), soft.lag)?;
+            }
             check_motions(&place, &obstacle.motion)?;
         }
         self.check_names()?;

@@ -8,9 +8,10 @@ use serde::Serialize;
 use super::motion::Placed;
 use super::shapes::Triangles;
 use super::{Cloth, Motion, Obstacle, Paint, Quantity, Scene, SceneError, Shape};
+use crate::dynamics::{Fabric, Stretch};
 use crate::geometry::BodyKind;
 use crate::io::ScalarKind;
-use crate::script::{Track, sincos_degrees};
+use crate::script::{Grip, Track, sincos_degrees};
 
 /// A body of the mesh to be.
 pub(super) struct Object<'a> {
@@ -21,8 +22,9 @@ pub(super) struct Object<'a> {
     pub(super) surface: &'a str,
     pub(super) thickness: Option<f64>,
     pub(super) layer: i32,
-    /// What a cloth is made after.
-    pub(super) cloth: Option<&'a Cloth>,
+    /// What it is made of and how it resists stretching, if it is simulated.
+    pub(super) fabric: Option<(&'a Fabric, Stretch)>,
+    paint: &'a [Paint],
     /// Vertices that follow a script, each once, with their motions and the key that they stand under.
     pub(super) scripted: Vec<Scripted<'a>>,
     position: DVec3,
@@ -35,6 +37,7 @@ pub(super) struct Scripted<'a> {
     pub(super) vertices: Vec<u32>,
     motions: &'a [Motion],
     until: f64,
+    pub(super) grip: Grip,
     key: String,
 }
 
@@ -64,7 +67,7 @@ impl Scene {
         let mut counts = Counts::default();
         for object in self.objects()? {
             let (vertices, triangles) = (object.shape.x.len(), object.shape.faces.len());
-            if object.kind == BodyKind::Cloth {
+            if object.key.starts_with("cloth") {
                 counts.cloths += 1;
                 counts.vertices += vertices;
                 counts.triangles += triangles;
@@ -129,7 +132,8 @@ impl<'a> Object<'a> {
             surface: &cloth.surface,
             thickness: cloth.thickness,
             layer: cloth.layer,
-            cloth: Some(cloth),
+            fabric: Some((&cloth.fabric, cloth.stretch)),
+            paint: &cloth.paint,
             scripted: Vec::new(),
             position: moved(cloth.position, copies.map(|copies| copies.step)),
             turn: rotation(moved(cloth.rotation, copies.map(|copies| copies.turn)).to_array()),
@@ -148,6 +152,7 @@ impl<'a> Object<'a> {
                 vertices,
                 motions: &pin.motion,
                 until: pin.until.map_or(f64::INFINITY, |until| until + delay),
+                grip: Grip::Firm,
                 key,
             });
         }
@@ -159,17 +164,25 @@ impl<'a> Object<'a> {
             vertices: (0..shape.x.len() as u32).collect(),
             motions: &obstacle.motion,
             until: f64::INFINITY,
+            grip: obstacle
+                .soft
+                .as_ref()
+                .map_or(Grip::Firm, |soft| Grip::Soft(soft.lag)),
             key: key.clone(),
         };
         Self {
             name: obstacle.name.clone(),
-            kind: BodyKind::Obstacle,
+            kind: obstacle.kind(),
             shape,
             velocity: DVec3::ZERO,
             surface: &obstacle.surface,
             thickness: obstacle.thickness,
             layer: 0,
-            cloth: None,
+            fabric: obstacle
+                .soft
+                .as_ref()
+                .map(|soft| (&soft.fabric, Stretch::default())),
+            paint: &[],
             scripted: vec![all],
             position: DVec3::from_array(obstacle.position),
             turn: rotation(obstacle.rotation),
@@ -206,6 +219,7 @@ impl<'a> Object<'a> {
                 motions: motions.collect::<Result<_, _>>()?,
                 vertices: part.vertices.iter().map(|v| first + v).collect(),
                 until: part.until,
+                grip: part.grip,
             })
         };
         self.scripted.iter().map(track).collect()
@@ -214,8 +228,8 @@ impl<'a> Object<'a> {
     /// The product of all maps of a quantity, one number per vertex.
     pub(super) fn painted(&self, quantity: Quantity) -> Result<Vec<f64>, SceneError> {
         let mut map = vec![1.0; self.shape.x.len()];
-        let paints = self.cloth.map_or(&[][..], |cloth| &cloth.paint);
-        for (p, paint) in paints
+        for (p, paint) in self
+            .paint
             .iter()
             .enumerate()
             .filter(|(_, p)| p.quantity == quantity)
