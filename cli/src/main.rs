@@ -5,6 +5,7 @@
 
 #![allow(clippy::print_stdout, reason = "results go to stdout")]
 
+mod bench;
 mod check;
 mod failure;
 mod inputs;
@@ -35,6 +36,7 @@ enum Command {
     Scenes(scenes::Scenes),
     Run(run::Run),
     Check(check::Check),
+    Bench(bench::Bench),
     Render(render::Render),
     Resolve(resolve::Resolve),
 }
@@ -51,6 +53,7 @@ fn main() -> ExitCode {
         Command::Scenes(scenes) => scenes.run(),
         Command::Run(run) => run.run(),
         Command::Check(check) => check.run(),
+        Command::Bench(bench) => bench.run(),
         Command::Render(render) => render.run(),
         Command::Resolve(resolve) => resolve.run(),
     };
