@@ -7,7 +7,7 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `material` | fabrics: density, stiffness and damping per area |
+//! | `material`, `fabrics` | density, stiffness and damping per area; presets and files |
 //! | `elements` | rest shapes; the springs, triangles and hinges of a mesh |
 //! | `springs`, `stretch` | mass-spring stretching; finite-element membrane |
 //! | `bend` | hinges between triangles |
@@ -23,8 +23,11 @@ mod damping;
 #[cfg(test)]
 mod derivatives;
 mod elements;
+mod fabrics;
 mod implicit;
 mod integrator;
+#[cfg(test)]
+mod keys;
 #[cfg(test)]
 mod laws;
 mod material;
@@ -47,6 +50,7 @@ use crate::geometry::{BodyKind, Mesh};
 pub use air::Air;
 use elements::Elements;
 pub use elements::RestShape;
+pub use fabrics::{FABRICS, FabricError};
 pub use implicit::ImplicitEuler;
 pub use integrator::Newmark;
 use integrator::{Start, System};
