@@ -20,6 +20,7 @@
 //! | [`untangle`] | every intersection of a tangled state, by type |
 //! | [`verify`] | certificates, and an auditor that shares no code with detection |
 //! | [`step`] | the time loop: intervals, retries, reports |
+//! | [`resolve`](mod@resolve) | the collision step alone, for an integrator of your own |
 //! | [`scene`], [`io`], [`render`] | scenes in, results and pictures out |
 //!
 //! The short way, a scene:
@@ -43,6 +44,7 @@ pub mod geometry;
 pub mod grid;
 pub mod io;
 pub mod render;
+pub mod resolve;
 pub mod response;
 pub mod scene;
 pub mod script;

@@ -27,6 +27,8 @@ pub struct Track {
     pub placed: Vec<DVec3>,
     /// What moves them, in this order; nothing: they stand still.
     pub motions: Vec<Motion>,
+    /// When they are let go, in seconds; infinite for never. It happens between two frames.
+    pub until: f64,
 }
 
 /// One motion of a track, in seconds from the start of the scene.
@@ -123,6 +125,29 @@ impl Script {
         Self { tracks, grid, fps }
     }
 
+    /// Vertices that are scripted in the frame after `frame`, track by track.
+    pub fn held(&self, frame: u64) -> Vec<u32> {
+        let held = self.tracks.iter().filter(|track| self.holds(track, frame));
+        held.flat_map(|track| track.vertices.iter().copied())
+            .collect()
+    }
+
+    /// Whether other vertices are scripted in the frame after `frame` than in the one before.
+    pub fn lets_go(&self, frame: u64) -> bool {
+        let before = |track| {
+            frame
+                .checked_sub(1)
+                .is_none_or(|frame| self.holds(track, frame))
+        };
+        let mut tracks = self.tracks.iter();
+        tracks.any(|track| before(track) && !self.holds(track, frame))
+    }
+
+    /// Whether a track has hold of its vertices in the frame after `frame`.
+    fn holds(&self, track: &Track, frame: u64) -> bool {
+        (frame as f64) < track.until * self.fps
+    }
+
     /// Positions of all vertices at a tick; those that are not scripted keep `x`.
     ///
     /// Between frames the error of rounding to the grid is blended from frame to frame. So nothing jumps at a
@@ -132,7 +157,9 @@ impl Script {
         let share = (tick % TICKS_PER_FRAME) as f64 / TICKS_PER_FRAME as f64;
         let time = |frames: f64| frames / self.fps;
         let mut target = x.to_vec();
-        for track in &self.tracks {
+        // a frame tick ends the frame before it
+        let during = tick.saturating_sub(1) / TICKS_PER_FRAME;
+        for track in self.tracks.iter().filter(|track| self.holds(track, during)) {
             let before = track.at(time(frame as f64));
             let places: Vec<DVec3> = if track.motions.is_empty() || share == 0.0 {
                 before.into_iter().map(|p| self.grid.round(p)).collect()
@@ -285,6 +312,7 @@ mod tests {
             vertices,
             placed,
             motions,
+            until: f64::INFINITY,
         };
         Script::new(vec![track], grid, FPS)
     }
@@ -345,10 +373,31 @@ mod tests {
             vertices: vec![2],
             placed: vec![DVec3::Y],
             motions: vec![],
+            until: f64::INFINITY,
         };
         let script = Script::new(vec![track], Grid::F32, FPS);
         let x = points();
         assert_eq!(script.at(5, &x), [x[0], x[1], DVec3::Y]);
+    }
+
+    #[test]
+    fn a_track_lets_go_at_the_first_frame_from_its_time_on() {
+        let track = Track {
+            vertices: vec![1],
+            placed: vec![DVec3::Y],
+            motions: vec![],
+            until: 0.1, // 6 frames
+        };
+        let script = Script::new(vec![track], Grid::F32, FPS);
+        let x = [DVec3::ZERO, DVec3::ZERO];
+        for (frame, held) in [(0, true), (5, true), (6, false), (7, false)] {
+            assert_eq!(script.held(frame).contains(&1), held, "frame {frame}");
+            assert_eq!(script.lets_go(frame), frame == 6, "frame {frame}");
+            for tick in [1, TICKS_PER_FRAME / 2, TICKS_PER_FRAME] {
+                let place = script.at(frame * TICKS_PER_FRAME + tick, &x)[1];
+                assert_eq!(place == DVec3::Y, held, "frame {frame}, tick {tick}");
+            }
+        }
     }
 
     #[test]

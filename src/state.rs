@@ -12,6 +12,8 @@ pub struct Surfaces {
     pub thickness: Vec<f64>,
     /// Rest positions, in metres; neighbours whose rest distance is below the thickness keep to that instead.
     pub rest: Vec<DVec3>,
+    /// Layer of each body: of two cloths in contact the one of the higher layer lies outside.
+    pub layer: Vec<i32>,
     /// Coulomb coefficients by pair of bodies, row by row; symmetric.
     friction: Vec<f64>,
     body_count: usize,
@@ -24,6 +26,7 @@ impl Surfaces {
         Self {
             thickness: vec![thickness; mesh.vertex_count()],
             rest,
+            layer: vec![0; body_count],
             friction: vec![friction; body_count * body_count],
             body_count,
         }
@@ -34,6 +37,13 @@ impl Surfaces {
         let (a, b) = (a as usize, b as usize);
         self.friction[a * self.body_count + b] = coefficient;
         self.friction[b * self.body_count + a] = coefficient;
+    }
+
+    /// Coulomb coefficient of a contact point.
+    pub fn friction_of(&self, mesh: &Mesh, point: &ContactPoint) -> f64 {
+        // the first vertex is always of the first feature, the last of the second
+        let body = |k: usize| mesh.body_of_vertex(point.vertices[k]);
+        self.friction(body(0), body(3))
     }
 
     /// Coulomb coefficient of a pair of bodies.
@@ -65,14 +75,9 @@ impl Candidate<'_> {
         self.start.mesh()
     }
 
-    /// Inverse mass of a contact point, `Σ wᵢ² / mᵢ`, in 1/kg; 0 where nothing can move.
+    /// Inverse mass of a contact point, in 1/kg; 0 where nothing can move.
     pub fn inverse_mass_of(&self, point: &ContactPoint) -> f64 {
-        point
-            .vertices
-            .iter()
-            .zip(point.weights)
-            .map(|(&v, w)| w * w * self.inverse_mass[v as usize])
-            .sum()
+        point.inverse_mass(self.inverse_mass)
     }
 
     /// Adds the displacement of an impulse given in kg·m: `xᵢ += wᵢ J / mᵢ`.
@@ -89,12 +94,7 @@ impl Candidate<'_> {
 
     /// Coulomb coefficient of a contact point.
     pub fn friction_of(&self, point: &ContactPoint) -> f64 {
-        let mesh = self.start.mesh();
-        // the first vertex is always of the first feature, the last of the second
-        self.surfaces.friction(
-            mesh.body_of_vertex(point.vertices[0]),
-            mesh.body_of_vertex(point.vertices[3]),
-        )
+        self.surfaces.friction_of(self.mesh(), point)
     }
 
     /// Thickness that a contact point should keep, in metres.

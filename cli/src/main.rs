@@ -6,10 +6,13 @@
 #![allow(clippy::print_stdout, reason = "results go to stdout")]
 
 mod check;
+mod export;
 mod failure;
 mod inputs;
 mod render;
+mod resolve;
 mod run;
+mod scenes;
 
 use std::process::ExitCode;
 
@@ -30,9 +33,12 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Scenes(scenes::Scenes),
     Run(run::Run),
     Check(check::Check),
+    Export(export::Export),
     Render(render::Render),
+    Resolve(resolve::Resolve),
 }
 
 fn main() -> ExitCode {
@@ -44,9 +50,12 @@ fn main() -> ExitCode {
         pool.expect("the pool is made once, before anything uses it");
     }
     let result = match cli.command {
+        Command::Scenes(scenes) => scenes.run(),
         Command::Run(run) => run.run(),
         Command::Check(check) => check.run(),
+        Command::Export(export) => export.run(),
         Command::Render(render) => render.run(),
+        Command::Resolve(resolve) => resolve.run(),
     };
     result.unwrap_or_else(|failure: Failure| {
         eprintln!("error: {failure}");

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use percale::io::result::{ResultFolder, Summary};
-use percale::scene::Scene;
+use percale::scene::{Scene, SceneError, Variant};
 use percale::verify::audit;
 
 use crate::failure::Failure;
@@ -19,12 +19,15 @@ use crate::failure::Failure;
 pub(crate) struct Run {
     /// Built-in scene or file, e.g. drop or scenes/drop.toml
     scene: String,
-    /// Where to write the result folder [default: out/NAME]
+    /// Where to write the result folder [default: out/NAME, out/NAME-small]
     #[arg(long, short)]
     out: Option<PathBuf>,
     /// Stop after this many frames instead of the scene's own number
     #[arg(long)]
     frames: Option<u64>,
+    /// Run the scene's small variant: minutes become seconds, numbers are no longer the paper's
+    #[arg(long)]
+    small: bool,
     /// Change a key of the scene, e.g. --set friction=0.5 --set cloth.0.fabric=silk
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
     changes: Vec<(String, String)>,
@@ -48,10 +51,15 @@ fn key_value(text: &str) -> Result<(String, String), String> {
 
 impl Run {
     pub(crate) fn run(&self) -> Result<ExitCode, Failure> {
-        let scene = Scene::load(&self.scene, &self.changes)?;
+        let variant = if self.small {
+            Variant::Small
+        } else {
+            Variant::Full
+        };
+        let scene = Scene::load_variant(&self.scene, variant, &self.changes)?;
         let mut simulation = scene
             .build()
-            .map_err(|error| format_start(&self.scene, &error))?;
+            .map_err(|error| cannot_start(&self.scene, error))?;
         let path = self.out.clone().unwrap_or_else(|| self.default_out());
         let mut folder = if self.resume {
             let (folder, checkpoint) =
@@ -121,8 +129,20 @@ impl Run {
     }
 
     fn default_out(&self) -> PathBuf {
-        let name = PathBuf::from(&self.scene);
-        PathBuf::from("out").join(name.file_stem().unwrap_or(name.as_os_str()))
+        let path = PathBuf::from(&self.scene);
+        let mut name = path.file_stem().unwrap_or(path.as_os_str()).to_owned();
+        if self.small {
+            name.push("-small");
+        }
+        PathBuf::from("out").join(name)
+    }
+}
+
+/// An error of a scene that could be read, with its place in the scene file where there is one.
+pub(crate) fn cannot_start(scene: &str, error: SceneError) -> Failure {
+    match error.in_scene(scene) {
+        error @ SceneError::Value { line: Some(_), .. } => Failure::input(error.to_string()),
+        error => format_start(scene, &error),
     }
 }
 
@@ -130,7 +150,8 @@ fn format_start(scene: &str, error: &dyn std::error::Error) -> Failure {
     Failure::input(format!("{scene}: {error}"))
 }
 
-fn progress_bar(frames: u64) -> ProgressBar {
+/// A bar on the terminal, with what is gone and what is to go; none if nobody looks.
+pub(crate) fn progress_bar(frames: u64) -> ProgressBar {
     let bar = if std::io::stderr().is_terminal() {
         ProgressBar::new(frames)
     } else {

@@ -8,9 +8,9 @@
 //! | file | holds |
 //! |---|---|
 //! | `material`, `fabrics` | density, stiffness and damping per area; presets and files |
-//! | `elements` | rest shapes; the springs, triangles and hinges of a mesh |
+//! | `elements` | rest shapes; the springs, triangles and plates of a mesh |
 //! | `springs`, `stretch` | mass-spring stretching; finite-element membrane |
-//! | `bend` | hinges between triangles |
+//! | `bend` | bending of plates by the angles at their edges |
 //! | `strain` | the strain limit |
 //! | `pins`, `seams` | soft pins and weights; seams that close |
 //! | `damping`, `air` | the damping matrix; drag and wind |
@@ -305,13 +305,49 @@ impl Dynamics {
 
     /// What follows from elements and masses.
     fn finish(&mut self) {
-        let nodes = self.nodes.iter();
-        self.node_inverse_mass = nodes.map(|&v| self.inverse_mass[v as usize]).collect();
         self.elements.finish(self.nodes.len());
-        if let Integrator::ImplicitEuler(_) = self.settings.integrator {
-            let free: Vec<bool> = self.node_inverse_mass.iter().map(|&w| w > 0.0).collect();
-            self.hierarchy = Hierarchy::new(&self.elements.pattern, &free);
+        self.refresh();
+    }
+
+    /// Multiplies the mass of each mesh vertex: weights sewn into a hem. Stiffness stays.
+    ///
+    /// # Panics
+    /// If there is not one positive factor per mesh vertex.
+    pub fn weigh(&mut self, factor: &[f64]) {
+        assert_eq!(factor.len(), self.mass.len(), "one factor per vertex");
+        assert!(factor.iter().all(|&f| f > 0.0), "masses stay positive");
+        for (i, &f) in factor.iter().enumerate() {
+            self.mass[i] *= f;
+            self.inverse_mass[i] /= f;
         }
+        for (m, &v) in self.node_mass.iter_mut().zip(&self.nodes) {
+            *m = self.mass[v as usize];
+        }
+        self.refresh();
+    }
+
+    /// Pins exactly these mesh vertices and lets all others go.
+    pub fn hold(&mut self, held: &[u32]) {
+        for (w, &m) in self.inverse_mass.iter_mut().zip(&self.mass) {
+            *w = if m > 0.0 { 1.0 / m } else { 0.0 };
+        }
+        for &v in held {
+            self.inverse_mass[v as usize] = 0.0;
+        }
+        self.refresh();
+    }
+
+    /// What follows from the inverse masses.
+    fn refresh(&mut self) {
+        let inverse = self.nodes.iter().map(|&v| self.inverse_mass[v as usize]);
+        self.node_inverse_mass = inverse.collect();
+        self.hierarchy = match self.settings.integrator {
+            Integrator::Newmark(_) => Hierarchy::default(),
+            Integrator::ImplicitEuler(_) => {
+                let free: Vec<bool> = self.node_inverse_mass.iter().map(|&w| w > 0.0).collect();
+                Hierarchy::new(&self.elements.pattern, &free)
+            }
+        };
     }
 
     /// 1/kg per mesh vertex; 0 for vertices that follow a script: obstacles, pins, vertices without a face.

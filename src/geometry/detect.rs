@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::bvh::{Overlap, Tree};
 use super::ccd::{self, Answer, Mode, Question};
 use super::proximity::{self, Closest, Proximity};
-use super::{Impact, Mesh, Pair, Sweep};
+use super::{Impact, Mesh, Pair, Sweep, critical};
 
 /// How far features are kept apart.
 #[derive(Clone, Copy, Debug)]
@@ -182,7 +182,8 @@ impl Detector {
     /// near from the beginning are not pushed apart suddenly).
     ///
     /// *Once*: a vertex near an edge is near all faces around it; that is one proximity, reported for the first face.
-    /// It is none if one of these faces has a point nearer to the vertex, for then that point is what touches.
+    /// It is none if one of these faces has a point nearer to the vertex, for then that point is what touches. Two
+    /// corners are a proximity if each is the other's nearest in this sense, reported for the smaller vertex.
     /// Where two edges are closest at an end of one, that vertex and the faces around the other edge say the same, so only crossings
     /// are taken from edge-edge pairs (all cases of Shi §3, three contacts for one being three times the response).
     pub fn proximities(
@@ -196,14 +197,19 @@ impl Detector {
         let near = self.tree.overlaps(mesh, None, |overlap, out| {
             let pair = pair_of(overlap);
             let vertices = mesh.vertices_of(pair);
-            let closest = Closest::of(pair, vertices.map(|v| x[v as usize]));
-            let is_end = matches!(pair, Pair::EdgeEdge { .. }) && closest.weights.contains(&0.0);
-            let reach = proximity::thickness_at(vertices, &closest.weights, margin.thickness);
+            let at = vertices.map(|v| x[v as usize]);
+            let is_edge_edge = matches!(pair, Pair::EdgeEdge { .. });
+            if is_edge_edge && proximity::crossing(at).is_none() {
+                return; // closest at an end
+            }
+            let closest = Closest::of(pair, at);
+            let is_end = is_edge_edge && closest.weights.contains(&0.0);
+            let reach = critical::thickness_at(vertices, &closest.weights, margin.thickness);
             if !is_end && closest.distance_squared < reach * reach {
                 out.push((pair, closest));
             }
         });
-        proximity::select(mesh, near, x, margin, start)
+        critical::select(mesh, near, x, margin, start)
     }
 }
 

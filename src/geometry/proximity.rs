@@ -6,10 +6,8 @@
 //! and a badly conditioned case can only be beaten by a better one.
 
 use glam::DVec3;
-use rayon::prelude::*;
 
-use super::mesh::NONE;
-use super::{ContactPoint, Margin, Mesh, Pair};
+use super::{ContactPoint, Pair};
 
 /// Closest points of the two features of a pair, at an instant.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -92,59 +90,60 @@ pub fn closest_points_edge_edge(x: [DVec3; 4]) -> Closest {
             .spread([3, 0, 1]),
     );
 
-    // feet of the common perpendicular n: a0 + s d, b0 + u e
+    match crossing(x) {
+        Some(inside) => best.nearer(inside),
+        None => best,
+    }
+}
+
+/// The feet of the common perpendicular of two edges, if they lie inside both: where edges cross each other.
+///
+/// Of nearly parallel edges the feet may be anywhere; [`closest_points_edge_edge`] compares them with the ends.
+pub(super) fn crossing([a0, a1, b0, b1]: [DVec3; 4]) -> Option<Closest> {
+    // a0 + s d and b0 + u e, n = d × e
     let (d, e, r) = (a1 - a0, b1 - b0, b0 - a0);
     let n = d.cross(e);
     let area = n.length_squared();
     let (s, u) = (n.dot(r.cross(e)), n.dot(r.cross(d)));
-    if 0.0 < s && s < area && 0.0 < u && u < area {
-        let (s, u) = (s / area, u / area);
-        let weights = [1.0 - s, s, -(1.0 - u), -u];
-        if weights.iter().all(|&w| w != 0.0) {
-            best = best.nearer(Closest {
-                weights,
-                distance_squared: (s * d - r - u * e).length_squared(),
-            });
-        }
+    if !(0.0 < s && s < area && 0.0 < u && u < area) {
+        return None;
     }
-    best
+    let (s, u) = (s / area, u / area);
+    let weights = [1.0 - s, s, -(1.0 - u), -u];
+    weights.iter().all(|&w| w != 0.0).then(|| Closest {
+        weights,
+        distance_squared: (s * d - r - u * e).length_squared(),
+    })
 }
 
 /// Three weights and a squared distance: a vertex and an edge.
-struct ClosestOnEdge {
+pub(super) struct ClosestOnEdge {
     weights: [f64; 3],
-    distance_squared: f64,
+    pub(super) distance_squared: f64,
 }
 
 /// Closest points of vertex `p` and edge a b; bit-identical weights and distance for edge b a.
-fn closest_points_vertex_edge(p: DVec3, a: DVec3, b: DVec3) -> ClosestOnEdge {
+pub(super) fn closest_points_vertex_edge(p: DVec3, a: DVec3, b: DVec3) -> ClosestOnEdge {
     // the order of the ends is that of their coordinates, so that the faces around an edge agree on its distance
-    if b.to_array() < a.to_array() {
-        let ClosestOnEdge {
-            weights: [p, a, b],
-            distance_squared,
-        } = closest_points_vertex_edge(p, b, a);
-        return ClosestOnEdge {
-            weights: [p, b, a],
-            distance_squared,
-        };
-    }
+    let is_turned = b.to_array() < a.to_array();
+    let (a, b) = if is_turned { (b, a) } else { (a, b) };
     let (d, r) = (b - a, p - a);
     let (along, length_squared) = (r.dot(d), d.length_squared());
-    let end = |weights, from: DVec3| ClosestOnEdge {
-        weights,
-        distance_squared: (p - from).length_squared(),
-    };
     let t = along / length_squared;
-    if along <= 0.0 || t <= 0.0 {
-        end([1.0, -1.0, 0.0], a)
+    let (at_a, at_b, distance_squared) = if along <= 0.0 || t <= 0.0 {
+        (-1.0, 0.0, r.length_squared())
     } else if along >= length_squared || t >= 1.0 {
-        end([1.0, 0.0, -1.0], b)
+        (0.0, -1.0, (p - b).length_squared())
     } else {
-        ClosestOnEdge {
-            weights: [1.0, -(1.0 - t), -t],
-            distance_squared: (r - t * d).length_squared(),
-        }
+        (-(1.0 - t), -t, (r - t * d).length_squared())
+    };
+    ClosestOnEdge {
+        weights: if is_turned {
+            [1.0, at_b, at_a]
+        } else {
+            [1.0, at_a, at_b]
+        },
+        distance_squared,
     }
 }
 
@@ -205,140 +204,90 @@ impl Closest {
     }
 }
 
-/// Half the sum of the thicknesses at the two closest points: the distance at which their surfaces touch.
-pub(super) fn thickness_at(vertices: [u32; 4], weights: &[f64; 4], thickness: &[f64]) -> f64 {
-    let terms = vertices.iter().zip(weights);
-    0.5 * terms
-        .map(|(&v, w)| w.abs() * thickness[v as usize])
-        .sum::<f64>()
-}
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
 
-/// The vertices of the second feature that take part, ascending, filled up with [`NONE`]: which feature is touched.
-type Touched = [u32; 3];
+    use super::*;
+    use crate::oracle::position;
 
-fn touched(vertices: [u32; 4], weights: &[f64; 4]) -> Touched {
-    let part = |i: usize| if weights[i] == 0.0 { NONE } else { vertices[i] };
-    let mut touched = [part(1), part(2), part(3)];
-    touched.sort_unstable();
-    touched
-}
+    /// Rounding of a squared distance, in units of the squared size of the four points: a sum of products of two vectors, each
+    /// a sum of four weighted positions.
+    const SQUARE_ERROR: f64 = 64.0 * f64::EPSILON;
 
-/// Turns near pairs into proximities: each touching feature once, thresholds clamped; by pair.
-///
-/// `near` holds vertex-face pairs, and of the edge-edge pairs those that are closest inside both edges.
-pub(super) fn select(
-    mesh: &Mesh,
-    mut near: Vec<(Pair, Closest)>,
-    x: &[DVec3],
-    margin: &Margin<'_>,
-    start: Option<&[DVec3]>,
-) -> Vec<Proximity> {
-    near.par_sort_unstable_by_key(|(pair, _)| *pair);
-    let same_vertex = |a: &(Pair, Closest), b: &(Pair, Closest)| match (a.0, b.0) {
-        (Pair::VertexFace { vertex: v, .. }, Pair::VertexFace { vertex: w, .. }) => v == w,
-        _ => false,
-    };
-    let groups: Vec<&[(Pair, Closest)]> = near.chunk_by(same_vertex).collect();
-    groups
-        .into_par_iter()
-        .flat_map_iter(|group| critical(mesh, group))
-        .filter_map(|(pair, closest)| {
-            let vertices = mesh.vertices_of(pair);
-            let gap = closest.distance_squared.sqrt();
-            let threshold = threshold(mesh, vertices, &closest.weights, margin, start);
-            (gap < threshold).then(|| Proximity {
-                pair,
-                vertices,
-                weights: closest.weights,
-                normal: closest.normal(pair, vertices.map(|v| x[v as usize])),
-                gap,
-                threshold,
-            })
-        })
-        .collect()
-}
-
-/// Of the faces near one vertex, those whose closest feature no other of them also has, or has a nearer point than.
-fn critical<'a>(
-    mesh: &Mesh,
-    group: &'a [(Pair, Closest)],
-) -> impl Iterator<Item = (Pair, Closest)> + use<'a> {
-    // the nearest that any face with a certain edge or corner comes, and the first face that does
-    let mut nearest: Vec<(Touched, f64, usize)> = Vec::with_capacity(6 * group.len());
-    for (k, (pair, closest)) in group.iter().enumerate() {
-        if matches!(pair, Pair::EdgeEdge { .. }) {
-            break;
-        }
-        let [_, mut a, mut b, mut c] = mesh.vertices_of(*pair);
-        if a > b {
-            std::mem::swap(&mut a, &mut b);
-        }
-        if b > c {
-            std::mem::swap(&mut b, &mut c);
-        }
-        if a > b {
-            std::mem::swap(&mut a, &mut b);
-        }
-        let parts = [
-            [a, NONE, NONE],
-            [b, NONE, NONE],
-            [c, NONE, NONE],
-            [a, b, NONE],
-            [a, c, NONE],
-            [b, c, NONE],
-        ];
-        nearest.extend(parts.map(|part| (part, closest.distance_squared, k)));
+    /// A convex function is least where no straight step leads downhill, and steps to the corners tell it.
+    ///
+    /// Moving a closest point towards a corner by the vector c changes the difference d to d + τ c, 0 ≤ τ ≤ 1: if c·d < 0,
+    /// |d + τ c|² gets smaller by at most the lesser of (c·d)²/|c|² and −2 c·d.
+    fn is_closest(x: [DVec3; 4], closest: &Closest, first: usize) -> bool {
+        let size = x.iter().map(|p| p.abs().max_element()).fold(0.0, f64::max);
+        let w = closest.weights;
+        let sum =
+            |range: std::ops::Range<usize>| -> DVec3 { range.map(|i| w[i].abs() * x[i]).sum() };
+        let weight =
+            |range: std::ops::Range<usize>| -> f64 { w[range].iter().map(|w| w.abs()).sum() };
+        let (p, q) = (sum(0..first), sum(first..4));
+        let d = p - q;
+        let tolerance = SQUARE_ERROR * size * size;
+        let is_downhill = |c: DVec3| {
+            let slope = -c.dot(d);
+            2.0 * slope > tolerance && slope * slope > tolerance * c.length_squared()
+        };
+        let is_inside = (weight(0..first) - 1.0).abs() < 4.0 * f64::EPSILON
+            && (weight(first..4) - 1.0).abs() < 4.0 * f64::EPSILON
+            && w[..first].iter().all(|&w| w >= 0.0)
+            && w[first..].iter().all(|&w| w <= 0.0);
+        is_inside
+            && (closest.distance_squared - d.length_squared()).abs() <= tolerance
+            && !x[..first].iter().any(|&c| is_downhill(c - p))
+            && !x[first..].iter().any(|&c| is_downhill(q - c))
     }
-    nearest.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2)));
-    nearest.dedup_by_key(|entry| entry.0);
-    let vertices: Vec<[u32; 4]> = group
-        .iter()
-        .map(|(pair, _)| mesh.vertices_of(*pair))
-        .collect();
-    group
-        .iter()
-        .enumerate()
-        .filter(move |(k, (pair, closest))| {
-            let touched = touched(vertices[*k], &closest.weights);
-            if matches!(pair, Pair::EdgeEdge { .. }) || touched[2] != NONE {
-                return true; // a crossing, or the inside of a face: no other pair has it
-            }
-            let found = nearest.binary_search_by(|entry| entry.0.cmp(&touched));
-            let (_, _, first) = nearest[found.expect("parts of the own face are listed")];
-            first == *k
-        })
-        .map(|(_, near)| *near)
-}
 
-fn threshold(
-    mesh: &Mesh,
-    vertices: [u32; 4],
-    weights: &[f64; 4],
-    margin: &Margin<'_>,
-    start: Option<&[DVec3]>,
-) -> f64 {
-    let thickness = thickness_at(vertices, weights, margin.thickness);
-    let same_body = mesh.body_of_vertex(vertices[0]) == mesh.body_of_vertex(vertices[3]);
-    let mut threshold = thickness;
-    if same_body {
-        threshold = threshold.min(0.5 * distance(vertices, weights, margin.rest));
-    }
-    if let Some(start) = start {
-        threshold = threshold.min(distance(vertices, weights, start));
-    }
-    threshold
-}
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(5000))]
 
-/// Distance of the two features that take part (those with weights), at other positions.
-fn distance(vertices: [u32; 4], weights: &[f64; 4], x: &[DVec3]) -> f64 {
-    let x = vertices.map(|v| x[v as usize]);
-    let is_edge_edge = weights[1] > 0.0;
-    let mut parts = (1..4).filter(|&i| weights[i] != 0.0).map(|i| x[i]);
-    let squared = match (is_edge_edge, parts.next(), parts.next(), parts.next()) {
-        (true, ..) => closest_points_edge_edge(x).distance_squared,
-        (false, Some(a), None, _) => (x[0] - a).length_squared(),
-        (false, Some(a), Some(b), None) => closest_points_vertex_edge(x[0], a, b).distance_squared,
-        _ => closest_points_vertex_face(x).distance_squared,
-    };
-    squared.sqrt()
+        #[test]
+        fn closest_points_have_no_nearer_neighbours(
+            x in [position(), position(), position(), position()],
+            smooth in prop::collection::vec(-0.5..0.5f64, 12),
+            mix in prop_oneof![Just(0.0), Just(1e-9), Just(1.0)],
+        ) {
+            // on a grid (parallel, degenerate, touching), almost on it, and anywhere
+            let x: [DVec3; 4] = std::array::from_fn(|i| x[i] + mix * DVec3::from_slice(&smooth[3 * i..]));
+            prop_assert!(is_closest(x, &closest_points_vertex_face(x), 1));
+            prop_assert!(is_closest(x, &closest_points_edge_edge(x), 2));
+        }
+    }
+
+    #[test]
+    fn each_case_has_its_weights() {
+        let face = [DVec3::ZERO, DVec3::X, DVec3::Y];
+        let at = |x: f64, y: f64| {
+            let [a, b, c] = face;
+            closest_points_vertex_face([DVec3::new(x, y, 2.0), a, b, c])
+        };
+        assert_eq!(at(0.25, 0.25).weights, [1.0, -0.5, -0.25, -0.25]);
+        assert_eq!(at(0.25, -1.0).weights, [1.0, -0.75, -0.25, 0.0]);
+        assert_eq!(at(3.0, 3.0).weights, [1.0, 0.0, -0.5, -0.5]);
+        assert_eq!(at(-1.0, -3.0).weights, [1.0, -1.0, 0.0, 0.0]);
+        assert_eq!(at(0.25, -1.0).distance_squared, 5.0);
+
+        let edge = |b0: [f64; 3], b1: [f64; 3]| {
+            closest_points_edge_edge([DVec3::ZERO, DVec3::X, b0.into(), b1.into()])
+        };
+        assert_eq!(
+            edge([0.25, -1.0, 2.0], [0.25, 3.0, 2.0]).weights,
+            [0.75, 0.25, -0.75, -0.25]
+        );
+        assert_eq!(
+            edge([0.25, 1.0, 2.0], [0.25, 3.0, 2.0]).weights,
+            [0.75, 0.25, -1.0, 0.0]
+        );
+        assert_eq!(
+            edge([2.0, 1.0, 0.0], [3.0, 5.0, 0.0]).weights,
+            [0.0, 1.0, -1.0, 0.0]
+        );
+        // parallel and overlapping: some end, at the right distance
+        assert_eq!(edge([0.5, 1.0, 0.0], [7.0, 1.0, 0.0]).distance_squared, 1.0);
+    }
 }

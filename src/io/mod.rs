@@ -9,15 +9,18 @@ mod atomic;
 mod builder;
 mod cache;
 mod error;
+pub mod export;
 mod gzip;
 mod mesh_file;
 pub mod obj;
+pub mod pc2;
 pub mod ply;
 mod polygon;
 pub mod recording;
 pub mod result;
 mod stl;
 mod text;
+mod usda;
 
 use std::fs::File;
 use std::io::{self, Read, Write};

@@ -7,7 +7,7 @@ use glam::DVec3;
 
 use super::cache::{self, Cache};
 use super::result::{ResultError, Summary, at, damaged, read_checkpoint};
-use crate::geometry::{Body, BodyKind, Mesh};
+use crate::geometry::{Body, Mesh};
 use crate::scene::Scene;
 use crate::step::{FrameReport, TICKS_PER_FRAME};
 
@@ -40,16 +40,14 @@ impl Recording {
         let scene = Scene::from_text(&text, &scene_path.display().to_string(), &[])
             .map_err(|error| damaged(&scene_path, error.to_string()))?;
 
-        let cloths = scene.cloth.iter().map(|c| (&c.name, BodyKind::Cloth));
-        let obstacles = scene.obstacle.iter().map(|o| (&o.name, BodyKind::Obstacle));
         let (mut faces, mut bodies, mut caches) = (Vec::new(), Vec::<Body>::new(), Vec::new());
         let mut vertex_count = 0;
-        for (name, kind) in cloths.chain(obstacles) {
-            let topology = object_path(path, name, "obj");
+        for (name, kind) in scene.object_names() {
+            let topology = object_path(path, &name, "obj");
             let text = fs::read_to_string(&topology).map_err(at(&topology))?;
             let (count, corners) =
                 read_topology(&text).map_err(|message| damaged(&topology, message))?;
-            let positions = object_path(path, name, "x64");
+            let positions = object_path(path, &name, "x64");
             let cache = Cache::open(&positions)
                 .map_err(at(&positions))?
                 .map_err(|message| damaged(&positions, message))?;
@@ -67,7 +65,7 @@ impl Recording {
                     .map(|face| face.map(|v| v + vertex_count)),
             );
             bodies.push(Body {
-                name: name.clone(),
+                name,
                 kind,
                 vertices: vertex_count..vertex_count + count,
                 faces: first_face..faces.len() as u32,
@@ -122,15 +120,26 @@ impl Recording {
     /// # Panics
     /// If the frame is not below [`Recording::frame_count`].
     pub fn positions(&self, frame: u64) -> Result<Vec<DVec3>, ResultError> {
-        assert!(frame < self.frames, "frame {frame} of {}", self.frames);
         let mut x = Vec::with_capacity(self.mesh.vertex_count());
-        for (cache, body) in self.caches.iter().zip(self.mesh.bodies()) {
-            let bytes = cache
-                .frame(frame)
-                .map_err(at(&object_path(&self.path, &body.name, "x64")))?;
-            x.extend(cache::vectors_of(&bytes));
+        for object in 0..self.caches.len() {
+            x.extend(self.object_positions(object, frame)?);
         }
         Ok(x)
+    }
+
+    /// Positions of one object, numbered like the mesh's bodies, at a frame; in metres.
+    ///
+    /// # Errors
+    /// The file cannot be read any more.
+    ///
+    /// # Panics
+    /// If there is no such object, or the frame is not below [`Recording::frame_count`].
+    pub fn object_positions(&self, object: usize, frame: u64) -> Result<Vec<DVec3>, ResultError> {
+        assert!(frame < self.frames, "frame {frame} of {}", self.frames);
+        let name = &self.mesh.bodies()[object].name;
+        let bytes = self.caches[object].frame(frame);
+        let bytes = bytes.map_err(at(&object_path(&self.path, name, "x64")))?;
+        Ok(cache::vectors_of(&bytes))
     }
 
     /// One report per frame after the start.

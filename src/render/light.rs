@@ -3,7 +3,7 @@
 //! Soft shadows, contact shadows and ambient occlusion are one thing here: the share of directions that are
 //! not blocked. Nothing is random and nothing depends on the pixel, so frames of a sequence do not flicker.
 
-use glam::{DVec2, DVec3, Vec3};
+use glam::{DVec2, DVec3, Vec3, Vec4};
 use rayon::prelude::*;
 
 use super::raster::Flat;
@@ -48,8 +48,6 @@ pub(super) struct Arriving {
     pub(super) light: Vec3,
     /// What it would if nothing stood in the way.
     pub(super) unblocked: Vec3,
-    /// Share of the light that is not blocked, 0 to 1.
-    pub(super) openness: f32,
 }
 
 /// All light of a picture.
@@ -92,17 +90,18 @@ impl Lights {
 
     /// Light at a point with a unit normal; `facet` is the normal of its flat face, on the same side.
     pub(super) fn at(&self, point: Vec3, normal: Vec3, facet: Vec3) -> Arriving {
-        let (mut light, mut unblocked) = (Vec3::ZERO, Vec3::ZERO);
+        let mut sums = Sums::default();
         for bundle in &self.bundles {
-            bundle.add(point, normal, facet, &mut light, &mut unblocked);
+            bundle.add(point, normal, facet, &mut sums);
         }
+        let [light, unblocked] = [sums.light, sums.unblocked]
+            .map(|lanes| Vec3::from_array(lanes.map(Vec4::element_sum)));
         let openness = light.element_sum() / unblocked.element_sum().max(f32::MIN_POSITIVE);
         // what the ground throws back up, as far as the point is not closed in
         let bounce = BOUNCE_LIGHT * (0.5 - 0.5 * normal.y);
         Arriving {
             light: light + bounce * (0.3 + 0.7 * openness),
             unblocked: unblocked + bounce,
-            openness,
         }
     }
 }
@@ -182,13 +181,13 @@ impl ShadowMap {
             axes,
             corner: DVec2::ZERO,
             texel: 1.0,
-            width: 0,
-            nearness: vec![],
+            width: 2,
+            nearness: vec![f32::NEG_INFINITY; 4],
         };
-        if !(size.max_element() > 0.0) {
-            return map; // nothing casts a shadow
+        if casters.is_empty() {
+            return map;
         }
-        // two free texels all round, so that whatever is asked beyond the border is lit
+        // two free texels all round, so that the border is lit; what is asked beyond it gets the border's answer
         map.texel = size.max_element() / (texels - 4) as f64;
         map.corner = least.truncate() - 2.0 * map.texel;
         let [width, height] = (size / map.texel).to_array().map(|n| n.ceil() as usize + 4);
@@ -207,106 +206,115 @@ impl ShadowMap {
     }
 }
 
-/// Beams that are computed side by side.
-const LANES: usize = 8;
-type Lanes = [f32; LANES];
+/// Beams that are computed side by side, one in each lane of a [`Vec4`].
+const LANES: usize = 4;
 
-/// Up to eight beams, laid out so that the compiler can treat them at once. Map places are in texels from the
-/// middle of the first one.
-#[derive(Clone, Debug)]
+/// Up to four beams. Map places are in texels from the middle of the first one.
+#[derive(Clone, Debug, Default)]
 struct Bundle {
-    towards: [Lanes; 3],
-    across: [Lanes; 3],
-    down: [Lanes; 3],
-    corner: [Lanes; 2],
-    lift: Lanes,
-    light: [Vec3; LANES],
+    towards: [Vec4; 3],
+    across: [Vec4; 3],
+    down: [Vec4; 3],
+    corner: [Vec4; 2],
+    /// Largest place at which a texel to the right and one below exist.
+    most: [Vec4; 2],
+    lift: Vec4,
+    light: [Vec4; 3],
+    width: Vec4,
     maps: [(usize, Vec<f32>); LANES],
 }
 
+/// Red, green and blue that arrive, and that would if nothing stood in the way; summed lane by lane.
+#[derive(Default)]
+struct Sums {
+    light: [Vec4; 3],
+    unblocked: [Vec4; 3],
+}
+
 impl Bundle {
+    /// An unused lane points nowhere: its cosine is 0.
     fn new(beams: impl Iterator<Item = Beam>) -> Self {
-        // an unused lane points nowhere: its cosine is 0
-        let mut bundle = Self {
-            towards: [[0.0; LANES]; 3],
-            across: [[0.0; LANES]; 3],
-            down: [[0.0; LANES]; 3],
-            corner: [[0.0; LANES]; 2],
-            lift: [0.0; LANES],
-            light: [Vec3::ZERO; LANES],
-            maps: Default::default(),
-        };
+        let mut bundle = Self::default();
         for (lane, Beam { light, shadow }) in beams.enumerate() {
+            let size = [shadow.width, shadow.nearness.len() / shadow.width];
             for axis in 0..3 {
                 bundle.across[axis][lane] = (shadow.axes[0][axis] / shadow.texel) as f32;
                 bundle.down[axis][lane] = (shadow.axes[1][axis] / shadow.texel) as f32;
                 bundle.towards[axis][lane] = shadow.axes[2][axis] as f32;
+                bundle.light[axis][lane] = light[axis];
             }
-            for axis in 0..2 {
+            for (axis, size) in size.into_iter().enumerate() {
                 bundle.corner[axis][lane] = (shadow.corner[axis] / shadow.texel + 0.5) as f32;
+                // in the free border, where any place gives the same
+                bundle.most[axis][lane] = size as f32 - 1.5;
             }
             bundle.lift[lane] = (LIFT * shadow.texel) as f32;
-            bundle.light[lane] = light;
+            bundle.width[lane] = shadow.width as f32;
             bundle.maps[lane] = (shadow.width, shadow.nearness);
         }
         bundle
     }
 
-    /// Adds what arrives, and what would if nothing stood in the way.
+    /// Adds the light of these beams at a point: the share of each that is not blocked is found from four texels,
+    /// weighted bilinearly.
     #[inline]
-    fn add(&self, point: Vec3, normal: Vec3, facet: Vec3, light: &mut Vec3, unblocked: &mut Vec3) {
-        let mut lifted = [[0.0; LANES]; 3];
-        for axis in 0..3 {
-            for lane in 0..LANES {
-                lifted[axis][lane] = point[axis] + facet[axis] * self.lift[lane];
-            }
+    fn add(&self, point: Vec3, normal: Vec3, facet: Vec3, sums: &mut Sums) {
+        let cosine = along(
+            &self.towards,
+            [normal.x, normal.y, normal.z].map(Vec4::splat),
+        );
+        if cosine.cmple(Vec4::ZERO).all() {
+            return;
         }
-        let dot = |a: &[Lanes; 3], b: &[Lanes; 3]| {
-            let mut sum = [0.0; LANES];
-            for lane in 0..LANES {
-                sum[lane] =
-                    a[0][lane] * b[0][lane] + a[1][lane] * b[1][lane] + a[2][lane] * b[2][lane];
-            }
-            sum
-        };
-        let cosine = dot(&self.towards, &normal.to_array().map(|c| [c; LANES]));
-        let own = dot(&self.towards, &lifted);
-        let (mut x, mut y) = (dot(&self.across, &lifted), dot(&self.down, &lifted));
-        for lane in 0..LANES {
-            x[lane] -= self.corner[0][lane];
-            y[lane] -= self.corner[1][lane];
-        }
-        for lane in 0..LANES {
+        let lifted = [
+            Vec4::splat(point.x) + Vec4::splat(facet.x) * self.lift,
+            Vec4::splat(point.y) + Vec4::splat(facet.y) * self.lift,
+            Vec4::splat(point.z) + Vec4::splat(facet.z) * self.lift,
+        ];
+        let own = along(&self.towards, lifted);
+        // whatever is beyond the border (or not a number) is asked at the border
+        let x = (along(&self.across, lifted) - self.corner[0])
+            .max(Vec4::ZERO)
+            .min(self.most[0]);
+        let y = (along(&self.down, lifted) - self.corner[1])
+            .max(Vec4::ZERO)
+            .min(self.most[1]);
+        let (column, row) = (x.floor(), y.floor());
+        let (s, t) = (x - column, y - row);
+        // exact: maps have less than 2²⁴ texels
+        let index = (row * self.width + column).to_array();
+
+        let mut nearness = [[f32::NEG_INFINITY; LANES]; 4];
+        for (lane, (width, map)) in self.maps.iter().enumerate() {
             if cosine[lane] > 0.0 {
-                let arriving = self.light[lane] * cosine[lane];
-                let (width, nearness) = &self.maps[lane];
-                *unblocked += arriving;
-                *light += arriving * share_seen(nearness, *width, x[lane], y[lane], own[lane]);
+                let index = index[lane] as u32 as usize;
+                let texels = &map[index..index + width + 2];
+                nearness[0][lane] = texels[0];
+                nearness[1][lane] = texels[1];
+                nearness[2][lane] = texels[*width];
+                nearness[3][lane] = texels[width + 1];
             }
+        }
+        let lit = |k: usize| {
+            let blocked = Vec4::from_array(nearness[k]).cmpgt(own);
+            Vec4::select(blocked, Vec4::ZERO, Vec4::ONE)
+        };
+        let upper = lit(0) + s * (lit(1) - lit(0));
+        let lower = lit(2) + s * (lit(3) - lit(2));
+        let seen = upper + t * (lower - upper);
+        let full = cosine.max(Vec4::ZERO);
+        let arriving = full * seen;
+        for axis in 0..3 {
+            sums.light[axis] += self.light[axis] * arriving;
+            sums.unblocked[axis] += self.light[axis] * full;
         }
     }
 }
 
-/// Share of a light that reaches a place of its map, 0 to 1: four texels, weighted bilinearly.
+/// Four products of vectors at once.
 #[inline]
-fn share_seen(map: &[f32], width: usize, x: f32, y: f32, own: f32) -> f32 {
-    // beyond the border nothing stands in the way; `as` rounds down, since positive
-    if !(x > 0.0 && y > 0.0) || x as usize + 1 >= width {
-        return 1.0;
-    }
-    let (i, j) = (x as usize, y as usize);
-    let index = j * width + i;
-    let [Some(upper), Some(lower)] = [
-        map.get(index..index + 2),
-        map.get(index + width..index + width + 2),
-    ] else {
-        return 1.0;
-    };
-    let (s, t) = (x - i as f32, y - j as f32);
-    let lit = |nearness: f32| if nearness > own { 0.0 } else { 1.0 };
-    let upper = lit(upper[0]) * (1.0 - s) + lit(upper[1]) * s;
-    let lower = lit(lower[0]) * (1.0 - s) + lit(lower[1]) * s;
-    upper * (1.0 - t) + lower * t
+fn along(axes: &[Vec4; 3], v: [Vec4; 3]) -> Vec4 {
+    axes[0] * v[0] + axes[1] * v[1] + axes[2] * v[2]
 }
 
 #[cfg(test)]
@@ -317,6 +325,11 @@ mod tests {
         let points = [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)]
             .map(|(x, z)| Vec3::new(half * x, height, half * z));
         (points.to_vec(), vec![[0, 2, 1], [0, 3, 2]])
+    }
+
+    /// Share of the green light that is not blocked.
+    fn share(arriving: Arriving) -> f32 {
+        arriving.light.y / arriving.unblocked.y
     }
 
     fn lights(points: &[Vec3], faces: &[[u32; 3]]) -> Lights {
@@ -342,15 +355,15 @@ mod tests {
         let (points, faces) = square(1.0, 0.2);
         let lights = lights(&points, &faces);
         let below = lights.at(Vec3::ZERO, Vec3::Y, Vec3::Y);
-        assert!(below.openness < 0.1, "{}", below.openness);
+        assert!(share(below) < 0.1, "{}", share(below));
         let above = lights.at(Vec3::new(0.0, 0.2, 0.0), Vec3::Y, Vec3::Y);
         assert!(
-            above.openness > 0.999,
+            share(above) > 0.999,
             "no shadow of its own: {}",
-            above.openness
+            share(above)
         );
         let away = lights.at(Vec3::new(-9.0, 0.0, 0.0), Vec3::Y, Vec3::Y);
-        assert!(away.openness > 0.97, "{}", away.openness);
+        assert!(share(away) > 0.97, "{}", share(away));
     }
 
     #[test]
@@ -370,11 +383,7 @@ mod tests {
                 let at = |k: u8| f32::from(k) / 10.0 * 1.7 - 0.85;
                 let p = at(i % 10) * u.as_vec3() + at(i / 10) * v.as_vec3();
                 let arriving = lights.at(p, normal, normal);
-                assert!(
-                    arriving.openness > 0.999,
-                    "tilt {tilt}: {}",
-                    arriving.openness
-                );
+                assert!(share(arriving) > 0.999, "tilt {tilt}: {}", share(arriving));
             }
         }
     }

@@ -49,8 +49,12 @@ impl Flat {
 
     /// First and one past the last row of samples that it may touch.
     pub(super) fn rows(&self) -> (i64, i64) {
-        let [a, b, c] = self.corners.map(|c| c[1]);
-        // the centre of row r is at STEPS r + STEPS / 2
+        self.extent(1)
+    }
+
+    /// The same of columns (axis 0) or rows (axis 1). The middle of sample k is at STEPS k + STEPS / 2.
+    fn extent(&self, axis: usize) -> (i64, i64) {
+        let [a, b, c] = self.corners.map(|c| c[axis]);
         let first = a.min(b).min(c) - STEPS / 2;
         let last = a.max(b).max(c) - STEPS / 2;
         (-(-first).div_euclid(STEPS), last.div_euclid(STEPS) + 1)
@@ -65,42 +69,80 @@ impl Flat {
         rows: usize,
         mut visit: impl FnMut(usize, f32),
     ) {
+        let (left, right) = self.extent(0);
+        let columns = (left.max(0), right.min(width as i64));
+        let (first, last) = self.extent(1);
+        let top = top as i64;
+        let (first, last) = (first.max(top), last.min(top + rows as i64));
+        if columns.0 >= columns.1 || first >= last {
+            return;
+        }
         let [a, b, c] = self.corners;
         let area = edge(a, b, c) as f64;
         let [na, nb, nc] = self.nearness;
         let (low, high) = (na.min(nb).min(nc), na.max(nb).max(nc));
-        let (first, last) = self.rows();
-        let top = top as i64;
-        // edge functions opposite the corners, at the centre of sample (0, row), and their steps
-        let sides = [[b, c], [c, a], [a, b]];
-        let steps = sides.map(|[p, q]| (p[1] - q[1]) * STEPS);
-        for row in first.max(top)..last.min(top + rows as i64) {
-            let centre = [STEPS / 2, STEPS * row + STEPS / 2];
-            let values = sides.map(|[p, q]| edge(p, q, centre));
-            let (mut from, mut to) = (0, width as i64);
-            for ((value, step), [p, q]) in values.iter().zip(steps).zip(sides) {
-                // covered: value > 0, or = 0 on a side that owns its samples; in integers value ≥ 0 or 1
-                let value = value - i64::from(!owns_samples(p, q));
-                match step {
-                    0 if value < 0 => to = from,
-                    0 => {}
-                    1.. => from = from.max(-value.div_euclid(step)),
-                    _ => to = to.min(value.div_euclid(-step) + 1),
-                }
-            }
-            if from >= to {
-                continue;
-            }
-            let weight = |k: usize| (values[k] + steps[k] * from) as f64 / area;
-            let start = na + weight(1) * (nb - na) + weight(2) * (nc - na);
-            let step = (steps[1] as f64 * (nb - na) + steps[2] as f64 * (nc - na)) / area;
-            let base = (row - top) as usize * width;
-            for k in 0..(to - from) as usize {
+        // edge functions opposite the corners, at the first sample that may be covered, and their steps; a sample is
+        // covered where all are above 0, or 0 on a side that owns its samples: in integers, ≥ 0 after taking 1
+        let centre = [columns.0, first].map(|k| STEPS * k + STEPS / 2);
+        let sides = [(b, c), (c, a), (a, b)];
+        let mut values = sides.map(|(p, q)| edge(p, q, centre) - i64::from(!owns_samples(p, q)));
+        let right = sides.map(|(p, q)| (p[1] - q[1]) * STEPS);
+        let down = sides.map(|(p, q)| (q[0] - p[0]) * STEPS);
+        let rise = [nb - na, nc - na];
+        let step = (right[1] as f64 * rise[0] + right[2] as f64 * rise[1]) / area;
+        for row in first..last {
+            let count = columns.1 - columns.0;
+            let (from, to) = if count <= NARROW {
+                scan(values, right, count)
+            } else {
+                divide(values, right, count)
+            };
+            let weight = |k: usize| (values[k] + right[k] * from) as f64 / area;
+            let start = na + weight(1) * rise[0] + weight(2) * rise[1];
+            let base = (row - top) as usize * width + (columns.0 + from) as usize;
+            for k in 0..(to - from).max(0) as usize {
                 let nearness = (start + step * k as f64).clamp(low, high);
-                visit(base + from as usize + k, nearness as f32);
+                visit(base + k, nearness as f32);
+            }
+            for k in 0..3 {
+                values[k] += down[k];
             }
         }
     }
+}
+
+/// Rows of at most this many samples are scanned; for longer ones three divisions are faster.
+const NARROW: i64 = 24;
+
+/// First and one past the last of `count` samples at which all three values are at least 0.
+fn scan(mut values: [i64; 3], step: [i64; 3], count: i64) -> (i64, i64) {
+    let mut advance = |from: i64, inside: bool| {
+        let mut k = from;
+        // the sign bit of the union is that of "some value is below 0"
+        while k < count && ((values[0] | values[1] | values[2]) >= 0) == inside {
+            for i in 0..3 {
+                values[i] += step[i];
+            }
+            k += 1;
+        }
+        k
+    };
+    let from = advance(0, false);
+    (from, advance(from, true))
+}
+
+/// The same, for any number of samples at once.
+fn divide(values: [i64; 3], step: [i64; 3], count: i64) -> (i64, i64) {
+    let (mut from, mut to) = (0, count);
+    for (value, step) in values.into_iter().zip(step) {
+        match step {
+            0 if value < 0 => to = 0,
+            0 => {}
+            1.. => from = from.max(-value.div_euclid(step)),
+            _ => to = to.min(value.div_euclid(-step) + 1),
+        }
+    }
+    (from, to)
 }
 
 /// A band of samples: what is nearest at each.
@@ -318,7 +360,7 @@ mod tests {
     fn a_grid_of_slivers_with_corners_on_sample_centres_is_watertight() {
         let mut seed = 11;
         let place = |i: usize, j: usize, seed: &mut u64| {
-            let jitter = if i % 8 == 0 || j % 8 == 0 {
+            let jitter = if i.is_multiple_of(8) || j.is_multiple_of(8) {
                 0.0
             } else {
                 (noise(seed) * 8.0).floor() * 0.25 - 1.0

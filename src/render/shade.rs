@@ -51,7 +51,7 @@ impl<'a> Shader<'a> {
             .collect();
         let paints = picture.models.iter().map(|model| match model.paint {
             Paint::TwoSided(front, back) => [front.to_linear(), back.to_linear()],
-            Paint::VertexValues(_) | Paint::FaceValues(_) => [Vec3::ONE; 2],
+            Paint::FaceColours(_) | Paint::VertexValues(_) | Paint::FaceValues(_) => [Vec3::ONE; 2],
         });
         Self {
             picture,
@@ -101,7 +101,7 @@ impl<'a> Shader<'a> {
             && self.surface.facets[a].dot(self.surface.facets[b]) >= ALIKE
             && model.shading != Shading::Flat
             && model.marked.is_empty()
-            && !matches!(model.paint, Paint::FaceValues(_))
+            && !matches!(model.paint, Paint::FaceValues(_) | Paint::FaceColours(_))
             && !self.settings.wire
     }
 
@@ -122,13 +122,16 @@ impl<'a> Shader<'a> {
         let facet = self.surface.facets[face];
         let side = if facet.dot(to_eye) >= 0.0 { 1.0 } else { -1.0 };
         let facet = facet * side;
-        let normal = blend(self.surface.normals[face]).normalize_or(facet * side) * side;
+        let normal = side * quadratic(&self.surface.normals[face], weights).normalize_or(facet);
 
         let (number, own) = self.surface.origin[face];
         let model = &self.picture.models[number as usize];
         let paint = match model.paint {
             _ if model.marked.binary_search(&own).is_ok() => self.mark,
             Paint::TwoSided(..) => self.paints[number as usize][usize::from(side < 0.0)],
+            Paint::FaceColours(colours) => {
+                colours[own as usize][usize::from(side < 0.0)].to_linear()
+            }
             Paint::FaceValues(values) => light_of(values[own as usize]),
             Paint::VertexValues(values) => {
                 let shift = self.surface.shift[number as usize];
@@ -273,6 +276,14 @@ fn weights(ray: DVec3, [a, b, c]: [DVec3; 3]) -> [f32; 3] {
     } else {
         [1.0 / 3.0; 3] // seen edge-on: no place on it is better than another
     }
+}
+
+/// The field of degree two that has these values at the corners and in the middle of the sides opposite.
+fn quadratic(values: &[Vec3; 6], [a, b, c]: [f32; 3]) -> Vec3 {
+    values[0] * (a * (2.0 * a - 1.0))
+        + values[1] * (b * (2.0 * b - 1.0))
+        + values[2] * (c * (2.0 * c - 1.0))
+        + 4.0 * (values[3] * (b * c) + values[4] * (c * a) + values[5] * (a * b))
 }
 
 /// A lighter and paler shade of the same hue.

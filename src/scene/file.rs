@@ -2,18 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Scene;
+use super::{Scene, builtin};
 use crate::error::{MeshError, StartError};
-
-/// The scenes that come with the library: name and text.
-pub const BUILTIN: &[(&str, &str)] = &[("drop", include_str!("../../scenes/drop.toml"))];
 
 /// Why a scene cannot be read or started.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SceneError {
     /// The file cannot be read.
-    #[error("{}: {source}; built-in scenes: {}", path.display(), builtin_names())]
+    #[error("{}: {source}; built-in scenes: {}", path.display(), builtin::names())]
     File {
         /// The file.
         path: PathBuf,
@@ -33,8 +30,10 @@ pub enum SceneError {
     },
 
     /// A value is impossible or two do not go together.
-    #[error("{place}: {message}")]
+    #[error("{}{place}: {message}", line.as_ref().map(|line| format!("{line}: ")).unwrap_or_default())]
     Value {
+        /// File or built-in name and line, if the value is written there.
+        line: Option<String>,
         /// The key.
         place: String,
         /// What is wrong, and what is allowed.
@@ -58,41 +57,58 @@ pub enum SceneError {
 impl SceneError {
     pub(super) fn value(place: impl Into<String>, message: impl Into<String>) -> Self {
         Self::Value {
+            line: None,
             place: place.into(),
             message: message.into(),
         }
     }
 }
 
-fn builtin_names() -> String {
-    BUILTIN
-        .iter()
-        .map(|(name, _)| *name)
-        .collect::<Vec<_>>()
-        .join(", ")
+/// Which size of a scene.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Variant {
+    /// As the paper has it.
+    #[default]
+    Full,
+    /// With the changes of its `[small]` table: for tests and first looks.
+    Small,
 }
 
 impl Scene {
-    /// Reads a built-in scene by name, or a file.
+    /// Reads a built-in scene by name, or a file; full size.
     ///
     /// # Errors
     /// See [`SceneError`]; nothing is guessed.
     pub fn load(name: &str, changes: &[(String, String)]) -> Result<Self, SceneError> {
-        match BUILTIN.iter().find(|(builtin, _)| *builtin == name) {
-            Some((_, text)) => Self::from_text(text, name, changes),
-            None => {
-                let path = Path::new(name);
-                let text = std::fs::read_to_string(path).map_err(|source| SceneError::File {
-                    path: path.into(),
-                    source,
-                })?;
-                Self::from_text(&text, name, changes)
-            }
+        Self::load_variant(name, Variant::Full, changes)
+    }
+
+    /// Reads a variant of a built-in scene or a file, and finds the files that it names.
+    ///
+    /// # Errors
+    /// See [`SceneError`]; nothing is guessed.
+    pub fn load_variant(
+        name: &str,
+        variant: Variant,
+        changes: &[(String, String)],
+    ) -> Result<Self, SceneError> {
+        if let Some(text) = builtin::text_of(name) {
+            return Self::read(text, name, variant, changes);
         }
+        let path = Path::new(name);
+        let text = std::fs::read_to_string(path).map_err(|source| SceneError::File {
+            path: path.into(),
+            source,
+        })?;
+        let mut scene = Self::read(&text, name, variant, changes)?;
+        let base = path.parent().unwrap_or(Path::new(""));
+        let found = scene.resolve_files(base);
+        found.map_err(|error| error.located(&text, name))?;
+        Ok(scene)
     }
 
     /// Reads a scene from TOML; `origin` names it in errors. `changes` are keys like `time.max_loops` or
-    /// `cloth.0.fabric` with TOML values, applied before anything is checked twice.
+    /// `cloth.0.fabric` with TOML values, applied before anything is checked twice. Files are not looked for.
     ///
     /// # Errors
     /// Unknown or missing keys, wrong types, impossible values; with the line and what to write instead.
@@ -101,85 +117,111 @@ impl Scene {
         origin: &str,
         changes: &[(String, String)],
     ) -> Result<Self, SceneError> {
-        let read = |error: toml::de::Error| SceneError::Text {
+        Self::read(text, origin, Variant::Full, changes)
+    }
+
+    fn read(
+        text: &str,
+        origin: &str,
+        variant: Variant,
+        changes: &[(String, String)],
+    ) -> Result<Self, SceneError> {
+        let in_text = |error: toml::de::Error| SceneError::Text {
             origin: origin.into(),
             line: error.span().map_or(1, |span| line_of(text, span.start)),
-            message: explain(error.message()),
+            message: explain(error),
         };
-        let scene: Self = toml::from_str(text).map_err(read)?;
-        if changes.is_empty() {
-            return scene.checked();
+        let mut scene: Self = toml::from_str(text).map_err(in_text)?;
+        let small = std::mem::take(&mut scene.small);
+        let mut table = toml::Value::Table(toml::from_str(text).map_err(in_text)?);
+        if variant == Variant::Small {
+            if small.is_empty() {
+                let message = "it has no small variant: no table [small]";
+                return Err(SceneError::value(origin, message));
+            }
+            for (key, value) in small {
+                let place = format!("small.\"{key}\"");
+                set(&mut table, &key, value)
+                    .map_err(|message| SceneError::value(place, message))?;
+            }
+            scene = table.clone().try_into().map_err(|error: toml::de::Error| {
+                SceneError::value(format!("{origin}: [small]"), explain(error))
+            })?;
+            scene.small.clear();
         }
-        let mut table: toml::Value = toml::Value::Table(toml::from_str(text).map_err(read)?);
+        scene
+            .check()
+            .map_err(|(key, message)| SceneError::value(key, message).located(text, origin))?;
+        if changes.is_empty() {
+            return Ok(scene);
+        }
+
         for (key, value) in changes {
-            set(&mut table, key, value)
+            set(&mut table, key, parse(value))
                 .map_err(|message| SceneError::value(format!("--set {key}"), message))?;
         }
-        let keys = || {
-            changes
-                .iter()
-                .map(|(k, v)| format!("{k}={v}"))
-                .collect::<Vec<_>>()
-                .join(" ")
+        let written = || {
+            let written = changes.iter().map(|(k, v)| format!(" --set {k}={v}"));
+            format!("{origin}{}", written.collect::<String>())
         };
-        let changed: Self = table.try_into().map_err(|e: toml::de::Error| {
-            SceneError::value(format!("--set {}", keys()), explain(e.message()))
+        let mut changed: Self = table
+            .try_into()
+            .map_err(|error: toml::de::Error| SceneError::value(written(), explain(error)))?;
+        changed.small.clear();
+        changed.check().map_err(|(key, message)| {
+            SceneError::value(format!("{}: {key}", written()), message)
         })?;
-        changed.checked()
+        Ok(changed)
     }
 
     /// The scene as TOML with every default written out; reading it back gives the same scene.
     pub fn to_text(&self) -> String {
         toml::to_string(self).expect("a scene holds only what TOML can hold")
     }
+}
 
-    fn checked(self) -> Result<Self, SceneError> {
-        let positive = |key: &str, value: f64| {
-            if value > 0.0 && value.is_finite() {
-                Ok(())
-            } else {
-                Err(SceneError::value(
-                    key,
-                    format!("{value} must be a positive number"),
-                ))
-            }
+impl SceneError {
+    /// Says in which line of a scene (built-in or file) the key of a bad value is, if it can be found there.
+    pub fn in_scene(self, name: &str) -> Self {
+        let text = match builtin::text_of(name) {
+            Some(text) => Some(text.to_string()),
+            None => std::fs::read_to_string(name).ok(),
         };
-        positive("fps", self.fps)?;
-        positive("thickness", self.thickness.unwrap_or(1.0))?;
-        positive("time.max_interval", self.time.max_interval)?;
-        positive("time.min_interval", self.time.min_interval)?;
-        if !(self.friction >= 0.0 && self.friction.is_finite()) {
-            return Err(SceneError::value(
-                "friction",
-                format!("{} must be at least 0", self.friction),
-            ));
+        match text {
+            Some(text) => self.located(&text, name),
+            None => self,
         }
-        if self.cloth.is_empty() {
-            return Err(SceneError::value(
-                "cloth",
-                "a scene needs at least one [[cloth]]",
-            ));
-        }
-        let mut names: Vec<&str> = self.cloth.iter().map(|c| c.name.as_str()).collect();
-        names.extend(self.obstacle.iter().map(|o| o.name.as_str()));
-        names.sort_unstable();
-        for name in &names {
-            let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-            if name.is_empty() || !name.chars().all(plain) {
-                return Err(SceneError::value(
-                    "name",
-                    format!("'{name}' names files: use letters, digits, - and _"),
-                ));
-            }
-        }
-        if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Err(SceneError::value(
-                "name",
-                format!("'{}' is used twice; names must differ", twice[0]),
-            ));
-        }
-        Ok(self)
     }
+
+    /// Says in which line of the text the key of a bad value is.
+    fn located(self, text: &str, origin: &str) -> Self {
+        match self {
+            Self::Value { place, message, .. } => Self::Value {
+                line: Some(format!("{origin}:{}", line_of_key(text, &place))),
+                place,
+                message,
+            },
+            other => other,
+        }
+    }
+}
+
+/// The line in which a dotted key is, or the nearest table around it.
+fn line_of_key(text: &str, key: &str) -> usize {
+    let Ok(table) = toml::de::DeTable::parse(text) else {
+        return 1;
+    };
+    let mut start = 0;
+    let mut parts = key.split('.');
+    let mut place = parts.next().and_then(|part| table.get_ref().get(part));
+    while let Some(value) = place {
+        start = value.span().start;
+        place = parts.next().and_then(|part| match part.parse::<usize>() {
+            Ok(number) => value.get_ref().get(number),
+            Err(_) => value.get_ref().get(part),
+        });
+    }
+    line_of(text, start)
 }
 
 fn line_of(text: &str, offset: usize) -> usize {
@@ -189,15 +231,17 @@ fn line_of(text: &str, offset: usize) -> usize {
         .count()
 }
 
-/// Puts a TOML value at a dotted key; numbers count the elements of lists, names find them.
-fn set(table: &mut toml::Value, key: &str, value: &str) -> Result<(), String> {
-    let text = format!("value = {value}");
-    let parsed: Result<toml::Table, _> = toml::from_str(&text);
-    // a bare word is a string: --set cloth.0.fabric=silk
-    let value = match parsed {
+/// A TOML value, as given on the command line; a bare word is a string: `--set cloth.0.fabric=silk`.
+fn parse(value: &str) -> toml::Value {
+    let parsed: Result<toml::Table, _> = toml::from_str(&format!("value = {value}"));
+    match parsed {
         Ok(mut table) => table.remove("value").expect("the text has this key"),
         Err(_) => toml::Value::String(value.into()),
-    };
+    }
+}
+
+/// Puts a TOML value at a dotted key; numbers count the elements of lists, names find them.
+fn set(table: &mut toml::Value, key: &str, value: toml::Value) -> Result<(), String> {
     let mut place = table;
     let mut parts = key.split('.').peekable();
     while let Some(part) = parts.next() {
@@ -230,22 +274,47 @@ fn set(table: &mut toml::Value, key: &str, value: &str) -> Result<(), String> {
     Err("the key is empty".into())
 }
 
-/// Adds the likeliest meaning to "unknown field `x`, expected one of `a`, `b`".
-fn explain(message: &str) -> String {
-    let message = message.trim_end().to_string();
-    if !(message.starts_with("unknown field") || message.starts_with("unknown variant")) {
-        return message;
+/// What is wrong and where, with the likeliest meaning of "unknown field `x`, expected one of `a`, `b`".
+fn explain(mut error: toml::de::Error) -> String {
+    error.set_input(None);
+    // without input, the second line names the keys that lead there
+    let text = error.to_string();
+    let place = text.lines().find_map(|line| line.strip_prefix("in `"));
+    let place = place.map_or(String::new(), |keys| {
+        format!("{}: ", keys.trim_end_matches('`'))
+    });
+    let mut message = error.message().trim_end().replace('\n', ", ");
+    for (theirs, ours) in [
+        ("unknown field", "unknown key"),
+        ("missing field", "missing key"),
+        ("unknown variant", "unknown name"),
+        ("expected u32", "expected a whole number of at least 0"),
+        ("expected u64", "expected a whole number of at least 0"),
+        ("expected i32", "expected a whole number"),
+        ("expected f64", "expected a number"),
+        ("expected an array of length", "expected a list of"),
+        ("expected a sequence", "expected a list"),
+        ("invalid type: map", "invalid type: table"),
+    ] {
+        message = message.replace(theirs, ours);
     }
     let mut words = message.split('`').skip(1).step_by(2);
-    let Some(wrong) = words.next() else {
-        return message;
-    };
-    match words.map(|word| (distance(wrong, word), word)).min() {
-        Some((d, word)) if d <= wrong.len().div_ceil(2) => {
-            format!("{message}; did you mean `{word}`?")
+    let hint = match words.next() {
+        Some(wrong) if message.starts_with("unknown ") => {
+            nearest(wrong, words).map(|word| format!("; did you mean `{word}`?"))
         }
-        _ => message,
-    }
+        Some("cloth") if message.starts_with("missing ") => {
+            Some("; a scene needs at least one [[cloth]]".into())
+        }
+        _ => None,
+    };
+    format!("{place}{message}{}", hint.unwrap_or_default())
+}
+
+/// The word that somebody may have meant.
+pub(super) fn nearest<'a>(wrong: &str, words: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let nearest = words.map(|word| (distance(wrong, word), word)).min()?;
+    (nearest.0 <= wrong.len().div_ceil(2)).then_some(nearest.1)
 }
 
 /// Levenshtein's distance between two words.
@@ -282,7 +351,7 @@ mod tests {
 
     #[test]
     fn a_resolved_scene_reads_back_the_same() {
-        for (name, text) in BUILTIN {
+        for (name, text) in super::super::BUILTIN {
             let scene = Scene::from_text(text, name, &[]).unwrap();
             assert_eq!(
                 Scene::from_text(&scene.to_text(), name, &[]).unwrap(),

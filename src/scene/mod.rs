@@ -1,16 +1,41 @@
 //! Scenes: what is in them, read from TOML, built into a simulation.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `file` | reading and writing TOML, with errors that say where and what instead |
+//! | `builtin` | the scenes that come with the library |
+//! | `check` | what values may be |
+//! | `inputs` | files that a scene names: found, and pinned by their hash |
+//! | `shapes` | generators of triangles |
+//! | `motion`, `region` | how scripted parts move, and which vertices they are |
+//! | `objects` | copies made, shapes generated, regions chosen |
+//! | `tangles` | crossing meshes of every kind, for untangling |
+//! | `build` | all of it together, as a simulation |
 
 mod build;
+mod builtin;
+mod check;
 mod file;
+mod inputs;
+mod motion;
+mod objects;
+mod region;
 pub mod shapes;
 pub mod tangles;
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
-pub use file::{BUILTIN, SceneError};
+pub use builtin::BUILTIN;
+pub use file::{SceneError, Variant};
+pub use motion::{Key, Motion};
+pub use objects::Counts;
+pub use region::{Direction, Region};
 pub use shapes::Shape;
 
 use crate::dynamics::{self, Fabric, Stretch};
+use crate::geometry::BodyKind;
 use crate::grid::Grid;
 use crate::response::{Hold, Impulses, Repulsion, Stage};
 use crate::step::TimeSettings;
@@ -19,6 +44,9 @@ use crate::step::TimeSettings;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scene {
+    /// Figure or table that the scene is made after.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub paper: String,
     /// Output frames after the start.
     pub frames: u64,
     /// Output frames per second.
@@ -27,9 +55,12 @@ pub struct Scene {
     /// Distance that features keep, in metres [default: 1 % of the mean cloth edge].
     #[serde(default)]
     pub thickness: Option<f64>,
-    /// Coulomb coefficient of all pairs of surfaces; at least 0.
+    /// Coulomb coefficient of all pairs of surfaces without one of their own; at least 0.
     #[serde(default = "default_friction")]
     pub friction: f64,
+    /// Pairs of surfaces with a friction of their own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub surface_pair: Vec<SurfacePair>,
     /// Simulated objects, at least one.
     pub cloth: Vec<Cloth>,
     /// Scripted objects.
@@ -53,6 +84,9 @@ pub struct Scene {
     /// What is written.
     #[serde(default)]
     pub output: Output,
+    /// Changes that make the small variant: keys as for `--set`, e.g. `"cloth.0.shape.cells" = [8, 8]`.
+    #[serde(default, skip_serializing)]
+    pub small: BTreeMap<String, toml::Value>,
 }
 
 fn default_fps() -> f64 {
@@ -71,6 +105,16 @@ fn default_failsafe() -> Vec<Stage> {
     vec![Stage::Hold(Hold::default())]
 }
 
+/// Friction between two surfaces.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SurfacePair {
+    /// Names that cloths and obstacles give as their `surface`; the same twice for cloth on itself.
+    pub surfaces: [String; 2],
+    /// Coulomb coefficient; at least 0.
+    pub friction: f64,
+}
+
 /// A simulated object.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -85,12 +129,100 @@ pub struct Cloth {
     /// Rotation about x, then y, then z, in degrees.
     #[serde(default)]
     pub rotation: [f64; 3],
+    /// Velocity at the start, in metres per second.
+    #[serde(default)]
+    pub velocity: [f64; 3],
+    /// Several of them: `name-0`, `name-1`, ...
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub copies: Option<Copies>,
     /// What it is made of: a name or a table.
     #[serde(default)]
     pub fabric: Fabric,
     /// How it resists stretching: `springs` or `membrane`.
     #[serde(default)]
     pub stretch: Stretch,
+    /// Name by which pairs of surfaces find it.
+    #[serde(default = "cloth_surface")]
+    pub surface: String,
+    /// Of two layers in contact the higher lies outside.
+    #[serde(default)]
+    pub layer: i32,
+    /// Distance that its features keep, in metres [default: the scene's].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thickness: Option<f64>,
+    /// Parts that follow a script.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pin: Vec<Pin>,
+    /// Maps over its vertices.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paint: Vec<Paint>,
+}
+
+fn cloth_surface() -> String {
+    "cloth".into()
+}
+
+/// A row of equal cloths.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Copies {
+    /// How many.
+    pub count: u32,
+    /// From each to the next, in metres.
+    #[serde(default)]
+    pub step: [f64; 3],
+    /// Added to the rotation from each to the next, in degrees.
+    #[serde(default)]
+    pub turn: [f64; 3],
+    /// Each lets go of its pins by this much later than the one before, in seconds.
+    #[serde(default)]
+    pub delay: f64,
+}
+
+/// Vertices of a cloth that are held.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pin {
+    /// Which.
+    pub region: Region,
+    /// How they move; nothing: they stay where they start.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub motion: Vec<Motion>,
+    /// When they are let go, in seconds from the start of the scene [default: never].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<f64>,
+}
+
+/// A map over the vertices of a cloth, multiplied with what the cloth has anyway; several multiply.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Paint {
+    /// What is changed.
+    pub quantity: Quantity,
+    /// Where; elsewhere the map is 1.
+    #[serde(default)]
+    pub region: Region,
+    /// Value of the map, or what the attribute is multiplied by.
+    #[serde(default = "one")]
+    pub factor: f64,
+    /// Number per vertex in the cloth's mesh file, e.g. "red" of a painted PLY; whole numbers count as shares of
+    /// the largest that they can be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attribute: Option<String>,
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+/// What a map changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Quantity {
+    /// Mass per area; stiffness stays.
+    Density,
+    /// Distance that features keep.
+    Thickness,
 }
 
 /// A scripted object.
@@ -107,6 +239,43 @@ pub struct Obstacle {
     /// Rotation about x, then y, then z, in degrees.
     #[serde(default)]
     pub rotation: [f64; 3],
+    /// How it moves from there; several are applied one after the other.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub motion: Vec<Motion>,
+    /// Name by which pairs of surfaces find it.
+    #[serde(default = "obstacle_surface")]
+    pub surface: String,
+    /// Distance that its features keep, in metres [default: the scene's].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thickness: Option<f64>,
+}
+
+fn obstacle_surface() -> String {
+    "obstacle".into()
+}
+
+impl Scene {
+    /// Names of all objects in the order of the mesh's bodies: cloths with their copies, then obstacles.
+    pub fn object_names(&self) -> Vec<(String, BodyKind)> {
+        let cloths = self.cloth.iter().flat_map(Cloth::names);
+        let obstacles = self.obstacle.iter().map(|obstacle| obstacle.name.clone());
+        let cloths = cloths.map(|name| (name, BodyKind::Cloth));
+        cloths
+            .chain(obstacles.map(|name| (name, BodyKind::Obstacle)))
+            .collect()
+    }
+}
+
+impl Cloth {
+    /// Its name, or those of its copies.
+    pub fn names(&self) -> Vec<String> {
+        match &self.copies {
+            None => vec![self.name.clone()],
+            Some(copies) => (0..copies.count)
+                .map(|copy| format!("{}-{copy}", self.name))
+                .collect(),
+        }
+    }
 }
 
 /// What is written.

@@ -14,10 +14,14 @@
 //! number of times. Equal sizes are decided by area, then by the smallest vertex number. The disc is measured on the surface (in parameter space if there is one),
 //! not in the plane of the parameters, so that it may cross chart borders.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use glam::DVec3;
 
 use super::Rest;
 use super::distance::Distances;
+use super::parity::Sides;
 use super::paths::{Path, PathKind};
 use super::perturb;
 use super::segments::{Crossing, End, Segments};
@@ -144,7 +148,7 @@ impl<'a> Flood<'a> {
         self.mark(path);
         let inside = self.split_disc(vertex, &disc);
         self.clear();
-        inside
+        Some(inside)
     }
 
     /// Notes which edges the path crosses and which vertices it goes through.
@@ -288,37 +292,59 @@ impl<'a> Flood<'a> {
         Some(self.smaller(regions))
     }
 
-    fn split_disc(&mut self, centre: u32, disc: &[u32]) -> Option<Vec<u32>> {
-        // the disc, and all neighbours of the centre to hold it together there
-        let mut members = disc.to_vec();
-        for &edge in self.mesh.edges_of_vertex(centre) {
-            members.push(self.across(edge, centre));
-        }
-        members.retain(|&v| self.side[v as usize] == FREE);
+    /// The smaller of the two parts of a disc, whose vertices come from its centre outward.
+    ///
+    /// On crumpled cloth a disc may reach round an end of the path, and then the path does not part it: it is cut
+    /// back to where it does.
+    fn split_disc(&mut self, centre: u32, disc: &[u32]) -> Vec<u32> {
+        // the neighbours of the centre come first, to hold the disc together there
+        let edges = self.mesh.edges_of_vertex(centre).iter();
+        let ring: Vec<u32> = edges.map(|&e| self.across(e, centre)).collect();
+        let mut members: Vec<u32> = ring.iter().chain(disc).copied().collect();
         members.sort_unstable();
         members.dedup();
-        let Some(&start) = members.first() else {
-            return Some(Vec::new());
-        };
-        let is_in_disc = |v: u32| disc.binary_search(&v).is_ok();
-        let allowed = |flood: &Self, edge: u32| {
-            let faces = flood.mesh.faces_of_edge(edge);
-            flood.mesh.edges()[edge as usize]
-                .into_iter()
-                .all(is_in_disc)
-                || faces
-                    .iter()
-                    .any(|&f| flood.mesh.faces()[f as usize].contains(&centre))
-        };
-        let regions = self.label_from(start, allowed)?;
-        if members.iter().any(|&v| self.side[v as usize] == FREE) {
-            return None;
+        members.retain(|&v| self.side[v as usize] != REMOVED);
+        let place = |v: u32| members.binary_search(&v);
+
+        let mut sides = Sides::new(members.len());
+        for &face in self.mesh.faces_of_vertex(centre) {
+            for &edge in &self.mesh.face_edges()[face as usize] {
+                let [a, b] = self.mesh.edges()[edge as usize];
+                if let (Ok(a), Ok(b)) = (place(a), place(b)) {
+                    // an end of the path within the ring makes one of these fail; then the others suffice
+                    sides.relate(a, b, self.is_odd[edge as usize]);
+                }
+            }
         }
-        let regions = regions.map(|mut r| {
-            r.retain(|&v| is_in_disc(v));
-            r
+        let mut reached = vec![false; members.len()];
+        'outward: for &v in disc {
+            let Ok(at) = place(v) else {
+                continue;
+            };
+            for &edge in self.mesh.edges_of_vertex(v) {
+                if let Ok(other) = place(self.across(edge, v))
+                    && reached[other]
+                    && !sides.relate(at, other, self.is_odd[edge as usize])
+                {
+                    break 'outward;
+                }
+            }
+            reached[at] = true;
+        }
+
+        let mut parts: BTreeMap<usize, [Vec<u32>; 2]> = BTreeMap::new();
+        for at in (0..members.len()).filter(|&at| reached[at]) {
+            let (root, is_other) = sides.root(at);
+            parts.entry(root).or_default()[usize::from(is_other)].push(members[at]);
+        }
+        // parts of which nothing is known but that they exist are left out
+        let largest = parts.into_values().max_by_key(|[a, b]| {
+            (
+                a.len() + b.len(),
+                Reverse(a.first().min(b.first()).copied()),
+            )
         });
-        Some(self.smaller(regions))
+        largest.map_or(Vec::new(), |parts| self.smaller(parts))
     }
 
     /// The region with fewer vertices, ascending; of two equal ones that of less area, then that of the first vertex.

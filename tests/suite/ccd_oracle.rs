@@ -89,27 +89,34 @@ impl Poly {
         )
     }
 
-    /// Sign at a time: Σ cᵢ kⁱ 2^(m(n−i)).
-    fn sign_at(&self, t: &Dyadic) -> i32 {
+    /// The value at a time times 2^(m·degree).
+    fn scaled_value_at(&self, t: &Dyadic) -> BigInt {
         let mut value = BigInt::zero();
         for (steps, c) in self.0.iter().rev().enumerate() {
             value = value * &t.k + (c << (t.m as usize * steps));
         }
-        sign(&value)
+        value
+    }
+
+    fn sign_at(&self, t: &Dyadic) -> i32 {
+        sign(&self.scaled_value_at(t))
     }
 
     /// The sign in all of [from, to] within [0, 1], if the slope cannot change it; else 0.
     fn sign_near(&self, from: &Dyadic, to: &Dyadic) -> i32 {
-        let at = |t: &Dyadic| {
-            let unit = BigInt::one() << t.m;
-            self.0.iter().rev().fold(BigRational::zero(), |sum, c| {
-                sum * BigRational::new_raw(t.k.clone(), unit.clone()) + BigRational::from(c.clone())
-            })
+        if self.degree() == 0 {
+            return sign(&self.0[0]);
+        }
+        let m = from.m.max(to.m);
+        let from = Dyadic {
+            k: &from.k << (m - from.m),
+            m,
         };
+        let width = (&to.k << (m - to.m)) - &from.k;
         let steepest: BigInt = self.0.iter().enumerate().map(|(i, c)| c.abs() * i).sum();
-        let value = at(from);
-        if value.abs() > (to.rational() - from.rational()) * steepest {
-            sign(value.numer())
+        let value = self.scaled_value_at(&from);
+        if value.abs() > (width * steepest) << (m as usize * (self.degree() - 1)) {
+            sign(&value)
         } else {
             0
         }
@@ -253,9 +260,9 @@ impl Moment {
         if let Self::Root { sturm, from, to } = self {
             let middle = from.middle(to);
             if sturm.count(from, &middle) == 1 {
-                *to = middle
+                *to = middle;
             } else {
-                *from = middle
+                *from = middle;
             }
         }
     }

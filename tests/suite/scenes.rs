@@ -1,6 +1,6 @@
 //! Every scene starts and stays free of intersections; small variants run to the end.
 
-use percale::scene::{BUILTIN, Scene};
+use percale::scene::{BUILTIN, Scene, Variant};
 use percale::verify::audit;
 
 fn load(name: &str, changes: &[(&str, &str)]) -> Scene {
@@ -12,13 +12,93 @@ fn load(name: &str, changes: &[(&str, &str)]) -> Scene {
 }
 
 #[test]
-fn every_built_in_scene_starts() {
+fn every_small_scene_starts() {
     for (name, _) in BUILTIN {
-        let mut simulation = load(name, &[])
-            .build()
-            .unwrap_or_else(|error| panic!("{name}: {error}"));
+        let scene = Scene::load_variant(name, Variant::Small, &[]).unwrap();
+        let built = scene.build();
+        let mut simulation = built.unwrap_or_else(|error| panic!("{name}: {error}"));
         for _ in 0..2 {
             assert_eq!(simulation.step().unwrap().intersections, 0, "{name}");
+        }
+    }
+}
+
+#[test]
+#[ignore = "minutes: every scene at full size"]
+fn every_scene_starts() {
+    for (name, _) in BUILTIN {
+        let built = load(name, &[]).build();
+        let mut simulation = built.unwrap_or_else(|error| panic!("{name}: {error}"));
+        for _ in 0..2 {
+            assert_eq!(simulation.step().unwrap().intersections, 0, "{name}");
+        }
+    }
+}
+
+#[test]
+fn scenes_keep_the_numbers_of_the_papers() {
+    // degrees of freedom (3 per cloth vertex), cloths, frames, frames per second; 0: the paper does not say
+    for (name, freedom, cloths, frames, fps) in [
+        ("drop", 7500, 1, 120, 60.0),
+        ("curtains", 0, 5, 280, 60.0),
+        ("hammock", 0, 31, 300, 60.0),
+        ("cannonball", 0, 5, 0, 0.0),
+        ("rotating-ball", 7500, 1, 0, 0.0),
+        ("funnel", 16_569, 1, 1000, 480.0),
+        ("funnel-low", 7_695, 1, 1000, 480.0),
+        ("ribbon", 7_416, 1, 1000, 480.0),
+        ("crushed-cylinder", 3_099, 1, 1000, 384.0),
+        ("squares-incline", 732, 61, 2500, 24.0),
+        ("squares-plane", 732, 61, 2500, 24.0),
+    ] {
+        let scene = load(name, &[]);
+        let counts = scene.counts().unwrap();
+        assert_eq!(counts.cloths, cloths, "{name}");
+        assert!(
+            freedom == 0 || 3 * counts.vertices == freedom,
+            "{name}: {counts:?}"
+        );
+        assert!(frames == 0 || scene.frames == frames, "{name}");
+        assert!(fps == 0.0 || scene.fps == fps, "{name}");
+    }
+}
+
+#[test]
+fn every_scene_says_what_it_is_for_and_has_a_small_variant() {
+    for (name, text) in BUILTIN {
+        let comment: Vec<&str> = text
+            .lines()
+            .take_while(|line| line.starts_with('#'))
+            .collect();
+        assert!(
+            comment.iter().any(|line| line.starts_with("# Purpose: ")),
+            "{name}"
+        );
+        let sourced = |line: &&str| line.starts_with("# After ") || line.starts_with("# Ours");
+        assert!(comment.iter().any(sourced), "{name}");
+        let small = Scene::load_variant(name, Variant::Small, &[]).unwrap();
+        let full = load(name, &[]);
+        assert_ne!(small, full, "{name}");
+        assert_eq!(
+            small.object_names().len().cmp(&1),
+            full.object_names().len().cmp(&1)
+        );
+    }
+}
+
+#[test]
+fn every_scene_file_is_built_in() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("scenes");
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path
+            .extension()
+            .is_some_and(|extension| extension == "toml")
+        {
+            let name = path.file_stem().unwrap().to_str().unwrap();
+            let found = BUILTIN.iter().find(|(builtin, _)| *builtin == name);
+            let (_, text) = found.unwrap_or_else(|| panic!("{name} is not built in"));
+            assert_eq!(*text, std::fs::read_to_string(&path).unwrap(), "{name}");
         }
     }
 }

@@ -8,9 +8,10 @@
 //! origin, and `nₖ = dₖ × dₖ₊₁`. All `nₖ` are multiples of one vector. The polygon contains the origin if and only if
 //!
 //! ```text
-//! on each axis no two nₖ have opposite signs,  and  (some nₖ ≠ 0  or  dᵢ·dⱼ ≤ 0 for some i < j)
+//! no two nₖ are opposite,  and  (some nₖ ≠ 0  or  dᵢ·dⱼ ≤ 0 for some i < j)
 //! ```
 //!
+//! and any coordinate in which some `nₖ` does not vanish shows which are opposite.
 //! Proof. The sum of all `nₖ` is a positive multiple of the polygon's area vector. If that is not 0 the polygon is
 //! convex and turns one way, and the origin is inside (border included) exactly if all `nₖ` point along it or vanish:
 //! the first condition; then some `nₖ ≠ 0`. If it is 0, all corners lie on one line. A line past the origin gives
@@ -61,43 +62,37 @@ pub(super) fn edge_edge_meet(sweep: &Sweep, from: f64, to: f64) -> bool {
     meets(&corners(&start), &corners(&end))
 }
 
-/// Positions at `from` and at `to`, all times one power of two.
+/// Positions at `from` and at `to`, each axis times a power of two of its own.
+///
+/// Stretching the axes moves no point into or out of a polygon, keeps parallel vectors parallel and the sign of their
+/// dot product, and so changes nothing in the decision.
 fn integer_positions(sweep: &Sweep, from: f64, to: f64) -> [[Vector; 4]; 2] {
-    let coordinates = sweep
-        .start
-        .iter()
-        .chain(&sweep.end)
-        .flat_map(|x| x.to_array());
-    let lowest = coordinates
-        .map(decompose)
-        .filter(|&(mantissa, _)| mantissa != 0)
-        .map(|(_, exponent)| exponent)
-        .min()
-        .unwrap_or(0);
-    let integer = |x: f64| {
-        let (mantissa, exponent) = decompose(x);
-        if mantissa == 0 {
-            return IBig::ZERO;
-        }
-        let shift = usize::try_from(exponent - lowest).expect("no exponent is below the lowest");
-        IBig::from(mantissa) << shift
-    };
-
     let unit = f64::from_bits(u64::from(1023 + TIME_BITS) << 52); // 2^TIME_BITS
-    let (from, to) = ((from * unit) as u64, (to * unit) as u64);
-    let common = (from | to | 1 << TIME_BITS).trailing_zeros();
-    let at = |ticks: u64| {
-        let end_weight = ticks >> common;
-        let start_weight = (1u64 << (TIME_BITS - common)) - end_weight;
-        std::array::from_fn(|i| {
-            let (start, end) = (sweep.start[i].to_array(), sweep.end[i].to_array());
-            std::array::from_fn(|k| integer(start[k]) * start_weight + integer(end[k]) * end_weight)
-        })
-    };
-    [at(from), at(to)]
+    let ticks = [from, to].map(|t| (t * unit) as u64);
+    let common = (ticks[0] | ticks[1] | 1 << TIME_BITS).trailing_zeros();
+    let whole = 1u64 << (TIME_BITS - common);
+
+    let mut positions: [[Vector; 4]; 2] = Default::default();
+    for axis in 0..3 {
+        let parts = [&sweep.start, &sweep.end].map(|x| x.map(|x| decompose(x[axis])));
+        let exponents = parts.iter().flatten().filter(|part| part.0 != 0);
+        let lowest = exponents.map(|part| part.1).min().unwrap_or(0);
+        let integer = |(mantissa, exponent): (i64, i64)| match usize::try_from(exponent - lowest) {
+            Ok(shift) => IBig::from(mantissa) << shift,
+            Err(_) => IBig::ZERO, // only 0 has an exponent below the lowest
+        };
+        for vertex in 0..4 {
+            let (start, end) = (integer(parts[0][vertex]), integer(parts[1][vertex]));
+            for (positions, ticks) in positions.iter_mut().zip(ticks) {
+                let ticks = ticks >> common;
+                positions[vertex][axis] = &start * (whole - ticks) + &end * ticks;
+            }
+        }
+    }
+    positions
 }
 
-/// `x = mantissa · 2^exponent` with an odd mantissa, or mantissa 0.
+/// `x = mantissa · 2^exponent` with an odd mantissa; 0 has an exponent below all others.
 fn decompose(x: f64) -> (i64, i64) {
     let bits = x.to_bits();
     let biased = ((bits >> 52) & 0x7ff) as i64;
@@ -108,7 +103,7 @@ fn decompose(x: f64) -> (i64, i64) {
         (fraction | 1 << 52, biased - 1075)
     };
     if mantissa == 0 {
-        return (0, 0);
+        return (0, i64::MIN / 2);
     }
     let zeros = mantissa.trailing_zeros();
     let mantissa = mantissa >> zeros;
@@ -195,7 +190,6 @@ impl<'a, const N: usize> Polygon<'a, N> {
     /// Whether the polygon contains the origin at an instant at which both are coplanar, given the signs of quadratics
     /// at that instant (see the module's text).
     fn contains_origin(&self, sign_at: impl Fn(&Quadratic) -> i32) -> bool {
-        let mut all_vanish = true;
         for axis in 0..3 {
             let mut seen = 0;
             for normals in &self.normals {
@@ -203,13 +197,13 @@ impl<'a, const N: usize> Polygon<'a, N> {
                 if sign * seen < 0 {
                     return false;
                 }
-                if sign != 0 {
-                    seen = sign;
-                    all_vanish = false;
-                }
+                seen = if sign != 0 { sign } else { seen };
+            }
+            if seen != 0 {
+                return true;
             }
         }
-        !all_vanish || (0..N).any(|j| (0..j).any(|i| sign_at(&self.dot(i, j)) <= 0))
+        (0..N).any(|j| (0..j).any(|i| sign_at(&self.dot(i, j)) <= 0))
     }
 
     /// Whether the origin lies on the edge from corner `i` to the next at some time strictly inside the motion, given

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use self::contact::Weights;
 use self::gap::Gap;
-use self::isolate::Search;
+use self::isolate::{Part, Search};
 use super::Sweep;
 
 /// How the continuous test decides (design §3).
@@ -104,9 +104,6 @@ pub fn edge_edge_effort(sweep: &Sweep, question: Question) -> (Answer, Effort) {
     })
 }
 
-/// The largest number of parts that the exact test is asked about before it is asked about all the rest at once.
-const MAX_EXACT_PARTS: u32 = 8;
-
 /// Both kinds of pairs; `meet` decides exactly whether they meet in a part of the motion.
 fn decide<const N: usize>(
     gap: &Gap<N>,
@@ -116,41 +113,77 @@ fn decide<const N: usize>(
 where
     [DVec3; N]: Weights,
 {
+    if gap.never_meets(question.separation) {
+        return (Answer::Never, Effort { parts: 1, exact: 0 });
+    }
     let touching = question.separation == 0.0;
     if question.mode == Mode::Cubic && touching {
         return decide_by_cubic(gap);
     }
-    let exact = question.mode == Mode::Exact && touching && gap.scale.is_finite();
     let mut search = Search::new(gap, question.separation);
-    let mut asked = 0;
-    let mut answer = Answer::Never;
-    while let Some(part) = search.next_part() {
-        if part.certain {
-            answer = Answer::Hit(contact::contact_at(gap, part.from));
-            break;
-        }
-        if !exact {
-            answer = Answer::Uncertain(contact::contact_at(gap, part.from));
-            break;
-        }
-        asked += 1;
-        if asked == MAX_EXACT_PARTS {
-            search.budget = 0;
-        }
-        if meet(part.from, part.to) {
-            let time = first_meeting(part.from, part.to, |from, to| {
-                asked += 1;
-                meet(from, to)
-            });
-            answer = Answer::Hit(contact::contact_at(gap, time));
-            break;
-        }
-    }
-    let effort = Effort {
-        parts: search.looked_at,
-        exact: asked,
+    let Some(part) = search.next_part() else {
+        return (Answer::Never, search.effort);
     };
-    (answer, effort)
+    if part.certain {
+        let contact = contact::contact_at(gap, part.from);
+        return (Answer::Hit(contact), search.effort);
+    }
+    if question.mode != Mode::Exact || !touching || !gap.scale.is_finite() {
+        let contact = contact::contact_at(gap, part.from);
+        return (Answer::Uncertain(contact), search.effort);
+    }
+    let answer = match first_meeting(&mut search, part, meet) {
+        Some(time) => Answer::Hit(contact::contact_at(gap, time)),
+        None => Answer::Never,
+    };
+    (answer, search.effort)
+}
+
+/// The largest number of short parts that the exact test is asked about.
+const MAX_EXACT_PARTS: u32 = 4;
+
+/// When the short parts do not tell, the first meeting is located exactly to this fraction of the motion.
+const EXACT_RESOLUTION: f64 = 1.0 / 256.0;
+
+/// A time not later than the first meeting, by exact decisions; `part` is the first that the filters cannot exclude.
+///
+/// Asks at most 1 + [`MAX_EXACT_PARTS`] + log₂(1 / [`EXACT_RESOLUTION`]) times: about the rest of the motion, since most
+/// often there is no meeting; then about the parts which the filters leave open; then about halves.
+fn first_meeting<const N: usize>(
+    search: &mut Search<'_, N>,
+    part: Part,
+    meet: impl Fn(f64, f64) -> bool,
+) -> Option<f64> {
+    let mut asked = 0;
+    let mut meet = |from: f64, to: f64| {
+        asked += 1;
+        meet(from, to)
+    };
+    let time = meet(part.from, 1.0).then(|| {
+        let (mut from, mut to) = (part.from, 1.0);
+        let mut open = Some(part);
+        for _ in 0..MAX_EXACT_PARTS {
+            let Some(part) = open else { break };
+            from = part.from;
+            if part.certain || meet(part.from, part.to) {
+                to = part.to;
+                break;
+            }
+            from = part.to;
+            open = search.next_part();
+        }
+        while to - from > EXACT_RESOLUTION {
+            let middle = 0.5 * (from + to);
+            if meet(from, middle) {
+                to = middle;
+            } else {
+                from = middle;
+            }
+        }
+        from
+    });
+    search.effort.exact = asked;
+    time
 }
 
 /// The papers' test, certified: `Never` only if the search excludes a meeting, and the search's time if that is earlier.
@@ -159,8 +192,7 @@ where
     [DVec3; N]: Weights,
 {
     let mut search = Search::new(gap, 0.0);
-    let part = search.next_part();
-    let answer = match (cubic::first_time(gap), part) {
+    let answer = match (cubic::first_time(gap), search.next_part()) {
         (None, None) => Answer::Never,
         (None, Some(part)) => Answer::Uncertain(contact::contact_at(gap, part.from)),
         (Some(time), None) => Answer::Uncertain(contact::contact_at(gap, time)),
@@ -176,22 +208,73 @@ where
             }
         }
     };
-    let effort = Effort {
-        parts: search.looked_at,
-        exact: 0,
-    };
-    (answer, effort)
+    (answer, search.effort)
 }
 
-/// A time not later than the first meeting, which lies in [`from`, `to`]; nearer than 1/1000 of the motion.
-fn first_meeting(mut from: f64, mut to: f64, mut meet: impl FnMut(f64, f64) -> bool) -> f64 {
-    while to - from > 1.0 / 1024.0 {
-        let middle = 0.5 * (from + to);
-        if meet(from, middle) {
-            to = middle;
-        } else {
-            from = middle;
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MODES: [Mode; 3] = [Mode::Fast, Mode::Exact, Mode::Cubic];
+
+    fn both(sweep: &Sweep, question: Question) -> [Answer; 2] {
+        [vertex_face(sweep, question), edge_edge(sweep, question)]
+    }
+
+    #[test]
+    fn what_does_not_move_never_meets_even_if_it_touches() {
+        let touching = [DVec3::ZERO, DVec3::ZERO, DVec3::X, DVec3::Y];
+        let sweep = Sweep {
+            start: touching,
+            end: touching,
+        };
+        for mode in MODES {
+            for separation in [0.0, 1.0] {
+                assert_eq!(
+                    both(&sweep, Question { mode, separation }),
+                    [Answer::Never; 2]
+                );
+            }
         }
     }
-    from
+
+    #[test]
+    fn what_is_not_a_number_is_uncertain_at_the_start() {
+        let start = [DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z];
+        let end = [DVec3::splat(f64::NAN), DVec3::INFINITY, DVec3::Y, DVec3::Z];
+        for mode in MODES {
+            for answer in both(
+                &Sweep { start, end },
+                Question {
+                    mode,
+                    separation: 0.0,
+                },
+            ) {
+                let Answer::Uncertain(contact) = answer else {
+                    panic!("{answer:?}");
+                };
+                assert_eq!(contact.time, 0.0);
+                assert!(contact.normal.is_normalized());
+                assert!(contact.weights.iter().all(|w| w.is_finite()));
+            }
+        }
+    }
+
+    #[test]
+    fn the_cubic_is_uncertain_about_motions_within_a_plane() {
+        let face = [DVec3::X, 2.0 * DVec3::X, DVec3::X + DVec3::Y];
+        let sweep = |x: f64| Sweep {
+            start: [DVec3::new(0.0, 0.1, 0.0), face[0], face[1], face[2]],
+            end: [DVec3::new(x, 0.1, 0.0), face[0], face[1], face[2]],
+        };
+        let question = Question {
+            mode: Mode::Cubic,
+            separation: 0.0,
+        };
+        assert!(matches!(
+            vertex_face(&sweep(1.5), question),
+            Answer::Uncertain(_)
+        ));
+        assert_eq!(vertex_face(&sweep(0.5), question), Answer::Never);
+    }
 }

@@ -33,6 +33,7 @@ pub(super) fn sheet(size: [f64; 2], cells: [u32; 2]) -> Triangles {
     Triangles {
         x,
         faces: grid_faces(cells),
+        ..Triangles::default()
     }
 }
 
@@ -140,6 +141,7 @@ fn channel(profile: &[[f64; 2]], length: f64, rows: u32) -> Triangles {
     Triangles {
         x,
         faces: grid_faces([columns, rows]),
+        ..Triangles::default()
     }
 }
 
@@ -187,5 +189,9 @@ pub(super) fn prism(radius: f64, height: f64, sides: u32) -> Triangles {
     for i in 1..sides - 1 {
         faces.extend([[0, i, i + 1], [sides, sides + i + 1, sides + i]]);
     }
-    Triangles { x, faces }
+    Triangles {
+        x,
+        faces,
+        ..Triangles::default()
+    }
 }

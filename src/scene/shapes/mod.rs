@@ -182,7 +182,7 @@ pub enum Shape {
         #[serde(default = "unit")]
         scale: f64,
         /// SHA-256 of the file; filled in when the scene is read, and checked if given.
-        #[serde(default)]
+        #[serde(default, skip_serializing_if = "String::is_empty")]
         sha256: String,
     },
 }
@@ -222,6 +222,8 @@ pub struct Triangles {
     pub x: Vec<DVec3>,
     /// Corners, counter-clockwise seen from the front.
     pub faces: Vec<[u32; 3]>,
+    /// Further numbers per vertex, if a mesh file has some.
+    pub attributes: Vec<io::Attribute>,
 }
 
 impl Shape {
@@ -317,6 +319,7 @@ impl Shape {
                 Triangles {
                     x: mesh.positions.iter().map(|p| scale * p).collect(),
                     faces: mesh.faces,
+                    attributes: mesh.attributes,
                 }
             }
         })

@@ -67,5 +67,9 @@ pub(super) fn sphere(radius: f64, subdivisions: u32) -> Triangles {
             })
             .collect();
     }
-    Triangles { x, faces }
+    Triangles {
+        x,
+        faces,
+        ..Triangles::default()
+    }
 }

@@ -1,0 +1,245 @@
+//! `percale resolve`: the collision step alone, on files.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use glam::DVec3;
+use percale::geometry::{Body, BodyKind, Detector, Mesh};
+use percale::io::{self, MeshFile};
+use percale::resolve::{self, Resolve as Settings, lumped_mass};
+use percale::response::Stage;
+use percale::state::Surfaces;
+use percale::verify;
+
+use crate::failure::Failure;
+
+/// Change a candidate mesh until the straight motion from START to it meets nothing
+///
+/// START must be free of intersections; START, CANDIDATE and RESULT have the same topology. Exit code 0: RESULT is
+/// written and certified; 1: something is left that no stage could resolve, nothing is written; 2: the input
+/// cannot be used.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Resolve {
+    /// Mesh at the start, free of intersections
+    start: PathBuf,
+    /// The same mesh where a simulator would have it at the end
+    candidate: PathBuf,
+    /// Where to write the certified mesh (.obj or .ply, also .gz)
+    #[arg(long, short)]
+    out: PathBuf,
+    /// File with the numbers of vertices (from 0) that must end where CANDIDATE has them
+    #[arg(long, value_name = "FILE")]
+    fixed: Option<PathBuf>,
+    /// An obstacle at the start and at the end of the motion
+    #[arg(long, num_args = 2, value_names = ["START", "END"])]
+    obstacle: Vec<PathBuf>,
+    /// File with the mass of each vertex, in kg [default: by area]
+    #[arg(long, value_name = "FILE")]
+    mass: Option<PathBuf>,
+    /// Distance that features keep, in metres [default: 1 % of the mean edge]
+    #[arg(long)]
+    thickness: Option<f64>,
+    /// Coulomb coefficient
+    #[arg(long, default_value_t = 0.3)]
+    friction: f64,
+    /// Stages, in order: impulses, `rigid_zones`, hold [default: all three]
+    #[arg(long, value_delimiter = ',')]
+    response: Vec<String>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+impl Resolve {
+    pub(crate) fn run(&self) -> Result<ExitCode, Failure> {
+        let settings = self.settings()?;
+        let cloth = io::read(&self.start)?;
+        let end = io::read(&self.candidate)?;
+        cloth.check_motion_to(&end)?;
+        let obstacle = match &self.obstacle[..] {
+            [start, end] => {
+                let (start, end) = (io::read(start)?, io::read(end)?);
+                start.check_motion_to(&end)?;
+                Some((start, end))
+            }
+            _ => None,
+        };
+        let count = cloth.positions.len();
+        let (mesh, x0, x1) = together(&cloth, &end, obstacle.as_ref())?;
+        let mesh = Arc::new(mesh);
+
+        let mut inverse_mass: Vec<f64> = match &self.mass {
+            Some(path) => masses(path, count)?,
+            None => lumped_mass(&mesh, &x0)[..count].to_vec(),
+        }
+        .iter()
+        .map(|&m| if m > 0.0 { 1.0 / m } else { 0.0 })
+        .collect();
+        inverse_mass.resize(x0.len(), 0.0);
+        if let Some(path) = &self.fixed {
+            for vertex in numbers::<usize>(path)? {
+                if vertex >= count {
+                    let message = format!(
+                        "{}: vertex {vertex}, but there are {count} (from 0)",
+                        path.display()
+                    );
+                    return Err(Failure::input(message));
+                }
+                inverse_mass[vertex] = 0.0;
+            }
+        }
+
+        let thickness = self
+            .thickness
+            .unwrap_or_else(|| 0.01 * mean_edge(&mesh, &x0, count));
+        let surfaces = Surfaces::uniform(&mesh, x0.clone(), thickness, self.friction);
+        let v = vec![DVec3::ZERO; x0.len()];
+        let start = verify::start(Arc::clone(&mesh), x0, v)
+            .map_err(|error| Failure::input(format!("{}: {error}", self.start.display())))?;
+        let mut detector = Detector::new(&mesh);
+        let resolved = resolve::resolve(
+            &settings,
+            &start,
+            x1,
+            &inverse_mass,
+            &surfaces,
+            &mut detector,
+        );
+        let (accepted, report) = resolved.map_err(|error| {
+            Failure::stopped(format!(
+                "{}: {error}; nothing was written",
+                self.candidate.display()
+            ))
+        })?;
+
+        let mut result = cloth;
+        result.positions = accepted.positions()[..count].to_vec();
+        io::write(&self.out, &result)?;
+        if self.json {
+            println!("{}", serde_json::to_string(&report)?);
+        } else {
+            let stages: Vec<String> = report
+                .stages
+                .iter()
+                .map(|(name, n)| format!("{name} {n}"))
+                .collect();
+            println!(
+                "{}: {} impacts resolved in {} rounds ({}), {} vertices moved, kept share {}",
+                self.out.display(),
+                report.impacts_before,
+                report.rounds,
+                if stages.is_empty() {
+                    "none needed".into()
+                } else {
+                    stages.join(", ")
+                },
+                report.moved,
+                report
+                    .kept_share
+                    .map_or("1".into(), |kept| format!("{kept:.3}")),
+            );
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn settings(&self) -> Result<Settings, Failure> {
+        let mut settings = Settings::default();
+        if !self.response.is_empty() {
+            let stage = |name: &String| {
+                let known = Stage::NAMES.join(", ");
+                Stage::named(name).ok_or(Failure::input(format!(
+                    "--response {name}: no such stage; there are {known}"
+                )))
+            };
+            settings.response = self.response.iter().map(stage).collect::<Result<_, _>>()?;
+        }
+        let usable = |value: f64| value.is_finite() && value >= 0.0;
+        if !usable(self.friction) || !self.thickness.is_none_or(|h| usable(h) && h > 0.0) {
+            return Err(Failure::input(
+                "--friction must be at least 0, --thickness above 0",
+            ));
+        }
+        Ok(settings)
+    }
+}
+
+/// One mesh of cloth and obstacle, with the positions at both ends.
+fn together(
+    cloth: &MeshFile,
+    end: &MeshFile,
+    obstacle: Option<&(MeshFile, MeshFile)>,
+) -> Result<(Mesh, Vec<DVec3>, Vec<DVec3>), Failure> {
+    let (mut x0, mut x1) = (cloth.positions.clone(), end.positions.clone());
+    let mut faces = cloth.faces.clone();
+    let body = |name: &str, kind, vertices, faces| Body {
+        name: name.into(),
+        kind,
+        vertices,
+        faces,
+    };
+    let (n, m) = (x0.len() as u32, faces.len() as u32);
+    let mut bodies = vec![body("cloth", BodyKind::Cloth, 0..n, 0..m)];
+    if let Some((start, end)) = obstacle {
+        x0.extend(&start.positions);
+        x1.extend(&end.positions);
+        faces.extend(start.faces.iter().map(|face| face.map(|v| v + n)));
+        bodies.push(body(
+            "obstacle",
+            BodyKind::Obstacle,
+            n..x0.len() as u32,
+            m..faces.len() as u32,
+        ));
+    }
+    Ok((Mesh::with_bodies(x0.len(), faces, bodies)?, x0, x1))
+}
+
+fn mean_edge(mesh: &Mesh, x: &[DVec3], count: usize) -> f64 {
+    let length = |&[a, b]: &[u32; 2]| (x[a as usize] - x[b as usize]).length();
+    let lengths: Vec<f64> = mesh
+        .edges()
+        .iter()
+        .filter(|e| (e[0] as usize) < count)
+        .map(length)
+        .collect();
+    lengths.iter().sum::<f64>() / lengths.len() as f64
+}
+
+fn masses(path: &Path, count: usize) -> Result<Vec<f64>, Failure> {
+    let masses = numbers::<f64>(path)?;
+    let bad = masses.iter().position(|m| !(m.is_finite() && *m >= 0.0));
+    match bad {
+        Some(line) => Err(Failure::input(format!(
+            "{}: value {} is not a mass",
+            path.display(),
+            line + 1
+        ))),
+        None if masses.len() != count => Err(Failure::input(format!(
+            "{}: {} masses for {count} vertices; there must be one for each",
+            path.display(),
+            masses.len()
+        ))),
+        None => Ok(masses),
+    }
+}
+
+/// Numbers of a text file, separated by white space or commas.
+fn numbers<T: FromStr>(path: &Path) -> Result<Vec<T>, Failure> {
+    let name = path.display();
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Failure::input(format!("{name}: {error}")))?;
+    let words = text.lines().enumerate().flat_map(|(line, text)| {
+        text.split(|c: char| c.is_whitespace() || c == ',')
+            .filter(|word| !word.is_empty())
+            .map(move |word| (line + 1, word))
+    });
+    let parse = |(line, word): (usize, &str)| {
+        word.parse().map_err(|_| {
+            Failure::input(format!(
+                "{name}:{line}: '{word}' is not a number of the right kind"
+            ))
+        })
+    };
+    words.map(parse).collect()
+}

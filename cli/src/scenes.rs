@@ -1,0 +1,83 @@
+//! `percale scenes`: lists the built-in scenes.
+
+use std::process::ExitCode;
+
+use percale::scene::{BUILTIN, Counts, Scene, Variant};
+use serde::Serialize;
+
+use crate::failure::Failure;
+
+/// List the built-in scenes
+#[derive(Debug, clap::Args)]
+pub(crate) struct Scenes {
+    /// Print one JSON list
+    #[arg(long)]
+    json: bool,
+    /// List the sizes of the small variants
+    #[arg(long)]
+    small: bool,
+    /// Print the text of one scene, to start a scene of your own from
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["json", "small"])]
+    show: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Entry {
+    name: &'static str,
+    paper: String,
+    #[serde(flatten)]
+    counts: Counts,
+    frames: u64,
+    fps: f64,
+}
+
+impl Scenes {
+    pub(crate) fn run(&self) -> Result<ExitCode, Failure> {
+        if let Some(wanted) = &self.show {
+            let found = BUILTIN.iter().find(|(name, _)| name == wanted);
+            let (_, text) = found.ok_or_else(|| {
+                let names: Vec<&str> = BUILTIN.iter().map(|(name, _)| *name).collect();
+                Failure::input(format!(
+                    "no scene '{wanted}'; there are: {}",
+                    names.join(", ")
+                ))
+            })?;
+            print!("{text}");
+            return Ok(ExitCode::SUCCESS);
+        }
+        let variant = if self.small {
+            Variant::Small
+        } else {
+            Variant::Full
+        };
+        let entry = |&(name, _): &(&'static str, &str)| {
+            let scene = Scene::load_variant(name, variant, &[])?;
+            Ok(Entry {
+                name,
+                counts: scene.counts()?,
+                paper: scene.paper,
+                frames: scene.frames,
+                fps: scene.fps,
+            })
+        };
+        let entries: Vec<Entry> = BUILTIN.iter().map(entry).collect::<Result<_, Failure>>()?;
+        if self.json {
+            println!("{}", serde_json::to_string(&entries)?);
+            return Ok(ExitCode::SUCCESS);
+        }
+        let width = entries.iter().map(|entry| entry.name.len()).max();
+        let width = width.unwrap_or_default();
+        println!("{:width$}  vertices  triangles  frames  after", "scene");
+        for entry in &entries {
+            println!(
+                "{:width$}  {:8}  {:9}  {:6}  {}",
+                entry.name,
+                entry.counts.vertices,
+                entry.counts.triangles,
+                entry.frames,
+                entry.paper
+            );
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}

@@ -1,0 +1,472 @@
+//! Critical contacts: of all near pairs of features, each touching once, with its threshold.
+//!
+//! Source: Shi §3, the three cases each of vertex-face and edge-edge. We differ: a vertex near an edge is near all faces
+//! around it, and as many contacts for one touching would be as many times the response (Shi Fig. 5b); so contacts are told apart
+//! by the features that the closest points lie in, and those are left out from which another feature is nearer.
+
+use glam::DVec3;
+use rayon::prelude::*;
+
+use super::mesh::NONE;
+use super::proximity::{
+    closest_points_edge_edge, closest_points_vertex_edge, closest_points_vertex_face,
+};
+use super::{Closest, Margin, Mesh, Pair, Proximity};
+
+/// Half the sum of the thicknesses at the two closest points: the distance at which their surfaces touch.
+pub(super) fn thickness_at(vertices: [u32; 4], weights: &[f64; 4], thickness: &[f64]) -> f64 {
+    let terms = vertices.iter().zip(weights);
+    0.5 * terms
+        .map(|(&v, w)| w.abs() * thickness[v as usize])
+        .sum::<f64>()
+}
+
+/// The vertices of the second feature that take part, ascending, filled up with [`NONE`]: which feature is touched.
+type Touched = [u32; 3];
+
+fn touched(vertices: [u32; 4], weights: &[f64; 4]) -> Touched {
+    let part = |i: usize| if weights[i] == 0.0 { NONE } else { vertices[i] };
+    sorted([part(1), part(2), part(3)])
+}
+
+fn sorted(mut vertices: [u32; 3]) -> [u32; 3] {
+    vertices.sort_unstable();
+    vertices
+}
+
+/// Turns near pairs into proximities: each touching feature once, thresholds clamped; by pair.
+///
+/// `near` holds vertex-face pairs, and of the edge-edge pairs those that are closest inside both edges.
+pub(super) fn select(
+    mesh: &Mesh,
+    mut near: Vec<(Pair, Closest)>,
+    x: &[DVec3],
+    margin: &Margin<'_>,
+    start: Option<&[DVec3]>,
+) -> Vec<Proximity> {
+    near.par_sort_unstable_by_key(|(pair, _)| *pair);
+    let same_vertex = |a: &(Pair, Closest), b: &(Pair, Closest)| match (a.0, b.0) {
+        (Pair::VertexFace { vertex: v, .. }, Pair::VertexFace { vertex: w, .. }) => v == w,
+        _ => false,
+    };
+    let groups: Vec<&[(Pair, Closest)]> = near.chunk_by(same_vertex).collect();
+    let critical: Vec<(Pair, Closest)> = groups
+        .into_par_iter()
+        .flat_map_iter(|group| critical(mesh, group))
+        .collect();
+    // of two corners each has to be the other's nearest; then one of the two proximities is enough
+    let corners = |(pair, closest): &(Pair, Closest)| {
+        let vertices = mesh.vertices_of(*pair);
+        let [corner, second, _] = touched(vertices, &closest.weights);
+        let is_corner = matches!(pair, Pair::VertexFace { .. }) && second == NONE;
+        is_corner.then_some([vertices[0], corner])
+    };
+    let mut seen: Vec<[u32; 2]> = critical.iter().filter_map(corners).collect();
+    seen.sort_unstable();
+    critical
+        .into_par_iter()
+        .filter(|near| {
+            corners(near).is_none_or(|[v, w]| v < w && seen.binary_search(&[w, v]).is_ok())
+        })
+        .filter_map(|(pair, closest)| {
+            let vertices = mesh.vertices_of(pair);
+            let gap = closest.distance_squared.sqrt();
+            let threshold = threshold(mesh, vertices, &closest.weights, margin, start);
+            (gap < threshold).then(|| Proximity {
+                pair,
+                vertices,
+                weights: closest.weights,
+                normal: closest.normal(pair, vertices.map(|v| x[v as usize])),
+                gap,
+                threshold,
+            })
+        })
+        .collect()
+}
+
+/// Of the faces near one vertex, those whose closest feature is theirs alone, or theirs first, with no other face
+/// around that feature coming nearer.
+fn critical(mesh: &Mesh, group: &[(Pair, Closest)]) -> Vec<(Pair, Closest)> {
+    if let [crossing @ (Pair::EdgeEdge { .. }, _)] = group {
+        return vec![*crossing];
+    }
+    // per edge and corner of these faces: the nearest face around it, among equals one that touches there, the first of them
+    struct Entry {
+        part: Touched,
+        distance_squared: f64,
+        elsewhere: bool,
+        face: usize,
+    }
+    let own: Vec<Touched> = group
+        .iter()
+        .map(|(pair, closest)| touched(mesh.vertices_of(*pair), &closest.weights))
+        .collect();
+    let mut nearest = Vec::with_capacity(6 * group.len());
+    for (face, (pair, closest)) in group.iter().enumerate() {
+        let [_, corners @ ..] = mesh.vertices_of(*pair);
+        let [a, b, c] = sorted(corners);
+        let corners = [[a, NONE, NONE], [b, NONE, NONE], [c, NONE, NONE]];
+        let edges = [[a, b, NONE], [a, c, NONE], [b, c, NONE]];
+        nearest.extend(corners.into_iter().chain(edges).map(|part| Entry {
+            part,
+            distance_squared: closest.distance_squared,
+            elsewhere: own[face] != part,
+            face,
+        }));
+    }
+    nearest.sort_unstable_by(|a, b| {
+        let by_part = a.part.cmp(&b.part);
+        let by_distance = a.distance_squared.total_cmp(&b.distance_squared);
+        let by_face = (a.elsewhere, a.face).cmp(&(b.elsewhere, b.face));
+        by_part.then(by_distance).then(by_face)
+    });
+    nearest.dedup_by_key(|entry| entry.part);
+    let is_critical = |face: usize| {
+        let is_inside = own[face][2] != NONE; // no other face has this point
+        let first = nearest.binary_search_by_key(&own[face], |entry| entry.part);
+        is_inside || first.is_ok_and(|k| nearest[k].face == face)
+    };
+    (0..group.len())
+        .filter(|&face| is_critical(face))
+        .map(|face| group[face])
+        .collect()
+}
+
+fn threshold(
+    mesh: &Mesh,
+    vertices: [u32; 4],
+    weights: &[f64; 4],
+    margin: &Margin<'_>,
+    start: Option<&[DVec3]>,
+) -> f64 {
+    let thickness = thickness_at(vertices, weights, margin.thickness);
+    let same_body = mesh.body_of_vertex(vertices[0]) == mesh.body_of_vertex(vertices[3]);
+    let mut threshold = thickness;
+    if same_body {
+        threshold = threshold.min(0.5 * distance(vertices, weights, margin.rest));
+    }
+    if let Some(start) = start {
+        threshold = threshold.min(distance(vertices, weights, start));
+    }
+    threshold
+}
+
+/// Distance of the two features that take part (those with weights), at other positions.
+fn distance(vertices: [u32; 4], weights: &[f64; 4], x: &[DVec3]) -> f64 {
+    let x = vertices.map(|v| x[v as usize]);
+    let is_edge_edge = weights[1] > 0.0;
+    let mut parts = (1..4).filter(|&i| weights[i] != 0.0).map(|i| x[i]);
+    let squared = match (is_edge_edge, parts.next(), parts.next(), parts.next()) {
+        (true, ..) => closest_points_edge_edge(x).distance_squared,
+        (false, Some(a), None, _) => (x[0] - a).length_squared(),
+        (false, Some(a), Some(b), None) => closest_points_vertex_edge(x[0], a, b).distance_squared,
+        _ => closest_points_vertex_face(x).distance_squared,
+    };
+    squared.sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::geometry::{Body, BodyKind, Detector};
+    use crate::oracle::position;
+
+    /// Proximities of bodies without rest distances between them, as (first feature, second feature).
+    fn touching(mesh: &Mesh, x: &[DVec3], thickness: f64) -> Vec<(Vec<u32>, Vec<u32>)> {
+        let margin = Margin {
+            thickness: &vec![thickness; x.len()],
+            rest: &x.iter().map(|p| 1e3 * *p).collect::<Vec<_>>(),
+        };
+        let found = Detector::new(mesh).proximities(mesh, x, &margin, None);
+        found.iter().map(features).collect()
+    }
+
+    fn features(p: &Proximity) -> (Vec<u32>, Vec<u32>) {
+        let part = |keep: fn(f64) -> bool| -> Vec<u32> {
+            let mut part: Vec<u32> = (0..4)
+                .filter(|&i| keep(p.weights[i]))
+                .map(|i| p.vertices[i])
+                .collect();
+            part.sort_unstable();
+            part
+        };
+        (part(|w| w > 0.0), part(|w| w < 0.0))
+    }
+
+    /// A fan of four faces around vertex 0 at the origin, raised there by `ridge`, and a face whose corner 5 hangs at `tip`.
+    fn fan(ridge: f64, tip: [f64; 3]) -> Vec<(Vec<u32>, Vec<u32>)> {
+        let mut x = [
+            [0.0, 0.0, ridge],
+            [2.0, 0.0, 0.0],
+            [0.0, 2.0, 0.0],
+            [-2.0, 0.0, 0.0],
+            [0.0, -2.0, 0.0],
+            tip,
+            tip,
+            tip,
+        ]
+        .map(DVec3::from_array);
+        x[6] += DVec3::new(0.1, 0.3, 9.0);
+        x[7] += DVec3::new(-0.2, 0.1, 9.0);
+        let faces = vec![[0, 1, 2], [0, 2, 3], [0, 3, 4], [0, 4, 1], [5, 6, 7]];
+        let mesh = Mesh::with_bodies(
+            8,
+            faces,
+            vec![
+                Body {
+                    name: "fan".into(),
+                    kind: BodyKind::Cloth,
+                    vertices: 0..5,
+                    faces: 0..4,
+                },
+                Body {
+                    name: "tip".into(),
+                    kind: BodyKind::Cloth,
+                    vertices: 5..8,
+                    faces: 4..5,
+                },
+            ],
+        )
+        .unwrap();
+        touching(&mesh, &x, 0.5)
+    }
+
+    #[test]
+    fn a_vertex_touches_a_face_an_edge_or_a_corner_once() {
+        assert_eq!(
+            fan(0.0, [0.5, 0.5, 0.3]),
+            [(vec![5], vec![0, 1, 2])],
+            "inside a face"
+        );
+        assert_eq!(
+            fan(0.0, [1.0, 0.0, 0.3]),
+            [(vec![5], vec![0, 1])],
+            "on an edge of two faces"
+        );
+        assert_eq!(
+            fan(0.0, [0.0, 0.0, 0.3]),
+            [(vec![0], vec![5])],
+            "on a corner of four faces"
+        );
+        assert_eq!(
+            fan(1.0, [0.0, 0.0, 1.3]),
+            [(vec![0], vec![5])],
+            "above an apex"
+        );
+        assert_eq!(
+            fan(0.0, [2.2, 0.0, 0.3]),
+            [(vec![1], vec![5])],
+            "beyond a corner of the boundary"
+        );
+        assert_eq!(fan(0.0, [0.0, 0.0, 0.6]), [], "too far");
+    }
+
+    #[test]
+    fn in_a_valley_every_slope_touches_but_its_edges_do_not() {
+        let found = fan(-2.0, [0.0, 0.0, -1.6]);
+        assert_eq!(found.len(), 4);
+        assert!(
+            found
+                .iter()
+                .all(|(first, second)| first == &[5] && second.len() == 3)
+        );
+    }
+
+    #[test]
+    fn crossing_edges_touch_once() {
+        let x = [
+            [-1.0, 0.0, 0.0],
+            [1.0, 0.0, 0.0],
+            [0.0, -5.0, -5.0],
+            [0.0, -1.0, 0.3],
+            [0.0, 1.0, 0.3],
+            [5.0, 0.0, 5.0],
+        ];
+        let mesh = Mesh::new(6, vec![[0, 1, 2], [3, 4, 5]]).unwrap();
+        assert_eq!(
+            touching(&mesh, &x.map(DVec3::from_array), 0.5),
+            [(vec![0, 1], vec![3, 4])]
+        );
+    }
+
+    #[test]
+    fn a_proximity_points_from_the_second_feature_to_the_first() {
+        let x = [
+            [-9.0, -9.0, 0.0],
+            [9.0, -9.0, 0.0],
+            [0.0, 9.0, 0.0],
+            [0.0, 0.0, -0.25],
+            [1.0, 0.0, -9.0],
+            [0.0, 1.0, -9.0],
+        ]
+        .map(DVec3::from_array);
+        let mesh = Mesh::new(6, vec![[0, 1, 2], [3, 4, 5]]).unwrap();
+        let margin = Margin {
+            thickness: &[0.1, 0.1, 0.1, 0.9, 0.9, 0.9],
+            rest: &x.map(|p| 9.0 * p),
+        };
+        let found = Detector::new(&mesh).proximities(&mesh, &x, &margin, None);
+        assert_eq!(found.len(), 1);
+        let p = &found[0];
+        assert_eq!((p.normal, p.gap), (DVec3::NEG_Z, 0.25));
+        assert!((p.threshold - 0.5).abs() < 1e-15, "mean of 0.9 and 0.1");
+        // the start clamps: nearer than it was is near, as near as it was is not
+        let start = |z: f64| {
+            let mut start = x;
+            start[3].z = z;
+            start
+        };
+        let count = |z: f64| {
+            Detector::new(&mesh)
+                .proximities(&mesh, &x, &margin, Some(&start(z)))
+                .len()
+        };
+        assert_eq!((count(-0.3), count(-0.25)), (1, 0));
+    }
+
+    #[test]
+    fn cloth_at_rest_does_not_touch_itself_however_thick() {
+        let n = 8;
+        let x: Vec<DVec3> = (0..n * n)
+            .map(|i| DVec3::new(f64::from(i % n), 0.0, f64::from(i / n)))
+            .collect();
+        let faces = (0..n * n)
+            .filter(|i| i % n + 1 < n && i / n + 1 < n)
+            .flat_map(|i| {
+                [[i, i + 1, i + n], [i + 1, i + n + 1, i + n]].map(|f| f.map(|v| v as u32))
+            })
+            .collect();
+        let mesh = Mesh::new(x.len(), faces).unwrap();
+        let thickness = vec![1.7; x.len()];
+        let margin = Margin {
+            thickness: &thickness,
+            rest: &x,
+        };
+        assert_eq!(
+            Detector::new(&mesh).proximities(&mesh, &x, &margin, None),
+            []
+        );
+        // folded in the middle it does
+        let folded: Vec<DVec3> = x
+            .iter()
+            .map(|p| {
+                if p.x > 3.0 {
+                    DVec3::new(6.5 - p.x, 0.8, p.z)
+                } else {
+                    *p
+                }
+            })
+            .collect();
+        assert!(
+            !Detector::new(&mesh)
+                .proximities(&mesh, &folded, &margin, None)
+                .is_empty()
+        );
+    }
+
+    /// The definition without a tree: a vertex and any feature whose closest point lies inside it and than which
+    /// no face around it comes nearer; and crossing edges.
+    fn touching_by_definition(
+        mesh: &Mesh,
+        x: &[DVec3],
+        thickness: f64,
+    ) -> BTreeSet<(Vec<u32>, Vec<u32>)> {
+        let mut found = BTreeSet::new();
+        for v in 0..x.len() as u32 {
+            if mesh.vertex_owner()[v as usize] == NONE {
+                continue;
+            }
+            let faces: Vec<[u32; 3]> = mesh
+                .faces()
+                .iter()
+                .filter(|f| !f.contains(&v))
+                .copied()
+                .collect();
+            let closest = |f: [u32; 3]| {
+                let [a, b, c] = f.map(|v| x[v as usize]);
+                closest_points_vertex_face([x[v as usize], a, b, c])
+            };
+            for &f in &faces {
+                let own = closest(f);
+                let [a, b, c] = f;
+                let feature: Vec<u32> = touched([v, a, b, c], &own.weights)
+                    .into_iter()
+                    .filter(|&v| v != NONE)
+                    .collect();
+                let around = faces
+                    .iter()
+                    .filter(|g| feature.iter().all(|v| g.contains(v)));
+                let is_nearest = around
+                    .clone()
+                    .all(|&g| closest(g).distance_squared >= own.distance_squared);
+                if own.distance_squared < thickness * thickness && is_nearest {
+                    found.insert((vec![v], feature));
+                }
+            }
+        }
+        // corner on corner needs both to see it so, and counts once
+        let corners = found.clone();
+        found.retain(|(a, b)| match (&a[..], &b[..]) {
+            (&[v], &[w]) => v < w && corners.contains(&(vec![w], vec![v])),
+            _ => true,
+        });
+        for (k, &a) in mesh.edges().iter().enumerate() {
+            for &b in &mesh.edges()[k + 1..] {
+                let closest =
+                    closest_points_edge_edge([a[0], a[1], b[0], b[1]].map(|v| x[v as usize]));
+                let is_inside = closest.weights.iter().all(|&w| w != 0.0);
+                if a.iter().all(|v| !b.contains(v))
+                    && is_inside
+                    && closest.distance_squared < thickness * thickness
+                {
+                    found.insert((a.to_vec(), b.to_vec()));
+                }
+            }
+        }
+        found
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(200))]
+
+        #[test]
+        fn proximities_are_those_of_the_definition_each_once(
+            corners in prop::collection::vec([0..12u32, 0..12u32, 0..12u32], 1..20),
+            x in prop::collection::vec(position(), 12),
+        ) {
+            let mut keys = BTreeSet::new();
+            let faces: Vec<[u32; 3]> = corners.into_iter().filter(|f| {
+                let key: BTreeSet<u32> = f.iter().copied().collect();
+                key.len() == 3 && keys.insert(key)
+            }).collect();
+            prop_assume!(!faces.is_empty());
+            let mesh = Mesh::new(12, faces).unwrap();
+            // what touches at rest, up to rounding, has no threshold
+            let apart = |(a, b): &(Vec<u32>, Vec<u32>)| squared_gap(&x, a, b) > f64::EPSILON;
+            let found: Vec<_> = touching(&mesh, &x, 0.75).into_iter().filter(apart).collect();
+            let expected: BTreeSet<_> = touching_by_definition(&mesh, &x, 0.75).into_iter().filter(apart).collect();
+            let unique: BTreeSet<_> = found.iter().cloned().collect();
+            prop_assert_eq!(unique.len(), found.len(), "each once");
+            prop_assert_eq!(unique, expected);
+        }
+    }
+
+    fn squared_gap(x: &[DVec3], a: &[u32], b: &[u32]) -> f64 {
+        let at = |v: u32| x[v as usize];
+        match (a, b) {
+            (&[p], &[q]) => (at(p) - at(q)).length_squared(),
+            (&[p], &[q, r]) => closest_points_vertex_edge(at(p), at(q), at(r)).distance_squared,
+            (&[p], &[q, r, s]) => {
+                closest_points_vertex_face([at(p), at(q), at(r), at(s)]).distance_squared
+            }
+            (&[p, q], &[r, s]) => {
+                closest_points_edge_edge([at(p), at(q), at(r), at(s)]).distance_squared
+            }
+            _ => unreachable!("features of pairs"),
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! Result folders in the formats of other programs.
+//!
+//! PC2 and USD hold f32. Positions that are f32 values already (output grid "f32") are exported as they were
+//! certified; what is rounded only now is audited anew, and what crosses after rounding is listed (design §9).
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use glam::DVec3;
+use serde::{Deserialize, Serialize};
+
+use super::recording::Recording;
+use super::result::{ResultError, at};
+use super::{MeshFile, pc2, usda, write_atomically};
+use crate::verify::audit;
+
+/// A format of other programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Format {
+    /// An OBJ and a PC2 point cache for each object; f32.
+    Pc2,
+    /// One USD text file with all objects; f32.
+    Usda,
+    /// An OBJ for each frame with all objects; f64.
+    Obj,
+    /// A binary PLY for each frame with all objects; f64.
+    Ply,
+}
+
+impl Format {
+    /// Whether positions are rounded to f32.
+    pub fn is_f32(self) -> bool {
+        matches!(self, Self::Pc2 | Self::Usda)
+    }
+
+    fn extension(self) -> &'static str {
+        match self {
+            Self::Pc2 => "pc2",
+            Self::Usda => "usda",
+            Self::Obj => "obj",
+            Self::Ply => "ply",
+        }
+    }
+}
+
+/// What was exported, and what rounding did to it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Exported {
+    /// Frames, the start included.
+    pub frames: u64,
+    /// Objects.
+    pub objects: usize,
+    /// Files that were written.
+    pub files: Vec<PathBuf>,
+    /// Positions that were rounded, over all frames.
+    pub off_grid: usize,
+    /// Crossing face pairs after rounding, over all frames.
+    pub intersections: usize,
+    /// The first thousand of them.
+    pub crossings: Vec<Crossing>,
+}
+
+/// Two faces that cross after rounding.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Crossing {
+    /// The frame.
+    pub frame: u64,
+    /// The faces, numbered over all objects.
+    pub faces: [u32; 2],
+    /// The objects that they belong to.
+    pub objects: [String; 2],
+}
+
+/// Crossings that are listed; the rest is counted.
+const MAX_LISTED: usize = 1000;
+
+/// Writes all frames to the folder `out`; `progress` is told how many frames have been audited or written.
+///
+/// # Errors
+/// What cannot be read or written; files appear whole or not at all.
+pub fn export(
+    recording: &Recording,
+    format: Format,
+    out: &Path,
+    mut progress: impl FnMut(u64),
+) -> Result<Exported, ResultError> {
+    fs::create_dir_all(out).map_err(at(out))?;
+    let mut exported = Exported {
+        frames: recording.frame_count(),
+        objects: recording.mesh().bodies().len(),
+        ..Exported::default()
+    };
+    if format.is_f32() {
+        for frame in 0..recording.frame_count() {
+            audit_rounded(recording, frame, &mut exported)?;
+            progress(frame);
+        }
+    }
+    match format {
+        Format::Pc2 => write_pc2(recording, out, &mut exported)?,
+        Format::Usda => write_usda(recording, out, &mut exported)?,
+        Format::Obj | Format::Ply => {
+            let digits = (recording.frame_count() - 1).to_string().len().max(4);
+            for frame in 0..recording.frame_count() {
+                let extension = format.extension();
+                let path = out.join(format!("frame_{frame:0digits$}.{extension}"));
+                let file = MeshFile::of(recording.mesh(), &recording.positions(frame)?);
+                let write = write_atomically(&path, |out| match format {
+                    Format::Ply => super::ply::write(&file, out),
+                    _ => super::obj::write(&file, out),
+                });
+                write.map_err(at(&path))?;
+                exported.files.push(path);
+                progress(frame);
+            }
+        }
+    }
+    Ok(exported)
+}
+
+/// Counts what an f32 file changes in a frame, and whether it crosses then.
+fn audit_rounded(
+    recording: &Recording,
+    frame: u64,
+    exported: &mut Exported,
+) -> Result<(), ResultError> {
+    let x = recording.positions(frame)?;
+    let rounded: Vec<DVec3> = x.iter().map(|p| p.as_vec3().as_dvec3()).collect();
+    let moved = x.iter().zip(&rounded).filter(|(a, b)| a != b).count();
+    exported.off_grid += moved;
+    if moved == 0 {
+        return Ok(());
+    }
+    let mesh = recording.mesh();
+    let crossing = audit::intersections(mesh, &rounded);
+    exported.intersections += crossing.len();
+    let room = MAX_LISTED - exported.crossings.len();
+    exported
+        .crossings
+        .extend(crossing.into_iter().take(room).map(|faces| {
+            let name = |face| mesh.bodies()[mesh.body_of_face(face) as usize].name.clone();
+            Crossing {
+                frame,
+                faces,
+                objects: faces.map(name),
+            }
+        }));
+    Ok(())
+}
+
+/// Positions of one object, for a writer.
+fn positions_of(recording: &Recording, object: usize, frame: u64) -> io::Result<Vec<DVec3>> {
+    recording
+        .object_positions(object, frame)
+        .map_err(io::Error::other)
+}
+
+fn write_pc2(
+    recording: &Recording,
+    out: &Path,
+    exported: &mut Exported,
+) -> Result<(), ResultError> {
+    for (object, body) in recording.mesh().bodies().iter().enumerate() {
+        let faces = &recording.mesh().faces()[body.faces.start as usize..body.faces.end as usize];
+        let start = recording.object_positions(object, 0)?;
+        let file = MeshFile {
+            positions: start.iter().map(|p| p.as_vec3().as_dvec3()).collect(),
+            faces: faces
+                .iter()
+                .map(|face| face.map(|v| v - body.vertices.start))
+                .collect(),
+            part_names: vec![body.name.clone()],
+            part_of_face: vec![0; faces.len()],
+            ..MeshFile::default()
+        };
+        let path = out.join(format!("{}.obj", body.name));
+        write_atomically(&path, |out| super::obj::write(&file, out)).map_err(at(&path))?;
+        exported.files.push(path);
+
+        let path = out.join(format!("{}.pc2", body.name));
+        let frames = 0..u32::try_from(recording.frame_count()).unwrap_or(u32::MAX);
+        let samples = frames.map(|frame| positions_of(recording, object, u64::from(frame)));
+        write_atomically(&path, |out| pc2::write(out, body.vertices.len(), samples))
+            .map_err(at(&path))?;
+        exported.files.push(path);
+    }
+    Ok(())
+}
+
+fn write_usda(
+    recording: &Recording,
+    out: &Path,
+    exported: &mut Exported,
+) -> Result<(), ResultError> {
+    let bodies = recording.mesh().bodies();
+    let names = usda::identifiers(bodies.iter().map(|body| body.name.as_str()));
+    let stage = usda::Stage {
+        fps: recording.scene().fps,
+        frame_count: recording.frame_count(),
+        name: "scene",
+    };
+    let path = out.join("scene.usda");
+    let write = write_atomically(&path, |out| {
+        stage.begin(out)?;
+        for (object, (body, name)) in bodies.iter().zip(&names).enumerate() {
+            let faces =
+                &recording.mesh().faces()[body.faces.start as usize..body.faces.end as usize];
+            let faces = faces
+                .iter()
+                .map(|face| face.map(|v| v - body.vertices.start));
+            let positions = |frame| positions_of(recording, object, frame);
+            usda::mesh(out, name, faces, recording.frame_count(), positions)?;
+        }
+        stage.end(out)
+    });
+    write.map_err(at(&path))?;
+    exported.files.push(path);
+    Ok(())
+}

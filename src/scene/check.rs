@@ -1,0 +1,168 @@
+//! What the values of a scene may be.
+
+use super::file::nearest;
+use super::{Cloth, Motion, Scene};
+
+/// The key, and what is wrong with its value.
+pub(super) type Problem = (String, String);
+
+fn problem<T>(key: impl Into<String>, message: impl Into<String>) -> Result<T, Problem> {
+    Err((key.into(), message.into()))
+}
+
+impl Scene {
+    /// Checks every value that can be judged without building the scene.
+    pub(super) fn check(&self) -> Result<(), Problem> {
+        positive("fps", self.fps)?;
+        if let Some(thickness) = self.thickness {
+            positive("thickness", thickness)?;
+        }
+        not_negative("friction", self.friction)?;
+        positive("time.max_interval", self.time.max_interval)?;
+        positive("time.min_interval", self.time.min_interval)?;
+        if self.cloth.is_empty() {
+            return problem("cloth", "a scene needs at least one [[cloth]]");
+        }
+        for (i, cloth) in self.cloth.iter().enumerate() {
+            cloth.check(&format!("cloth.{i}"))?;
+        }
+        for (i, obstacle) in self.obstacle.iter().enumerate() {
+            let place = format!("obstacle.{i}");
+            check_name(&place, &obstacle.name)?;
+            finite(format!("{place}.position"), &obstacle.position)?;
+            finite(format!("{place}.rotation"), &obstacle.rotation)?;
+            let shape = obstacle.shape.check();
+            shape.map_err(|(key, message)| (format!("{place}.shape.{key}"), message))?;
+            if let Some(thickness) = obstacle.thickness {
+                positive(&format!("{place}.thickness"), thickness)?;
+            }
+            check_motions(&place, &obstacle.motion)?;
+        }
+        self.check_names()?;
+        self.check_surfaces()
+    }
+
+    fn check_names(&self) -> Result<(), Problem> {
+        let mut names: Vec<(String, String)> = Vec::new();
+        for (i, cloth) in self.cloth.iter().enumerate() {
+            let place = format!("cloth.{i}.name");
+            names.extend(cloth.names().into_iter().map(|name| (name, place.clone())));
+        }
+        for (i, obstacle) in self.obstacle.iter().enumerate() {
+            names.push((obstacle.name.clone(), format!("obstacle.{i}.name")));
+        }
+        names.sort();
+        match names.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+            Some(pair) => {
+                let message = format!("'{}' is used twice; names must differ", pair[1].0);
+                problem(pair[1].1.clone(), message)
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn check_surfaces(&self) -> Result<(), Problem> {
+        let mut known: Vec<&str> = self.cloth.iter().map(|c| c.surface.as_str()).collect();
+        known.extend(self.obstacle.iter().map(|o| o.surface.as_str()));
+        known.sort_unstable();
+        known.dedup();
+        let mut seen: Vec<[&str; 2]> = Vec::new();
+        for (i, pair) in self.surface_pair.iter().enumerate() {
+            let place = format!("surface_pair.{i}");
+            not_negative(&format!("{place}.friction"), pair.friction)?;
+            for surface in &pair.surfaces {
+                if !known.contains(&surface.as_str()) {
+                    let message = match nearest(surface, known.iter().copied()) {
+                        Some(word) => {
+                            format!("no object has the surface '{surface}'; did you mean '{word}'?")
+                        }
+                        None => format!(
+                            "no object has the surface '{surface}'; there are: {}",
+                            known.join(", ")
+                        ),
+                    };
+                    return problem(format!("{place}.surfaces"), message);
+                }
+            }
+            let mut names = [pair.surfaces[0].as_str(), pair.surfaces[1].as_str()];
+            names.sort_unstable();
+            if seen.contains(&names) {
+                let message = format!("'{}' and '{}' have a pair already", names[0], names[1]);
+                return problem(format!("{place}.surfaces"), message);
+            }
+            seen.push(names);
+        }
+        Ok(())
+    }
+}
+
+impl Cloth {
+    fn check(&self, place: &str) -> Result<(), Problem> {
+        check_name(place, &self.name)?;
+        finite(format!("{place}.position"), &self.position)?;
+        finite(format!("{place}.rotation"), &self.rotation)?;
+        finite(format!("{place}.velocity"), &self.velocity)?;
+        let shape = self.shape.check();
+        shape.map_err(|(key, message)| (format!("{place}.shape.{key}"), message))?;
+        if let Some(thickness) = self.thickness {
+            positive(&format!("{place}.thickness"), thickness)?;
+        }
+        if let Some(copies) = &self.copies {
+            if !(1..=10_000).contains(&copies.count) {
+                let message = format!("{} must be between 1 and 10,000", copies.count);
+                return problem(format!("{place}.copies.count"), message);
+            }
+            finite(format!("{place}.copies.step"), &copies.step)?;
+            finite(format!("{place}.copies.turn"), &copies.turn)?;
+            not_negative(&format!("{place}.copies.delay"), copies.delay)?;
+        }
+        for (p, pin) in self.pin.iter().enumerate() {
+            check_motions(&format!("{place}.pin.{p}"), &pin.motion)?;
+            if let Some(until) = pin.until {
+                not_negative(&format!("{place}.pin.{p}.until"), until)?;
+            }
+        }
+        for (p, paint) in self.paint.iter().enumerate() {
+            positive(&format!("{place}.paint.{p}.factor"), paint.factor)?;
+        }
+        Ok(())
+    }
+}
+
+fn check_motions(place: &str, motions: &[Motion]) -> Result<(), Problem> {
+    for (m, motion) in motions.iter().enumerate() {
+        let checked = motion.check();
+        checked.map_err(|(key, message)| (format!("{place}.motion.{m}.{key}"), message))?;
+    }
+    Ok(())
+}
+
+fn check_name(place: &str, name: &str) -> Result<(), Problem> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if !name.is_empty() && name.chars().all(plain) {
+        return Ok(());
+    }
+    let message = format!("'{name}' names files: use letters, digits, - and _");
+    problem(format!("{place}.name"), message)
+}
+
+fn positive(key: &str, value: f64) -> Result<(), Problem> {
+    if value > 0.0 && value.is_finite() {
+        return Ok(());
+    }
+    problem(key, format!("{value} must be a positive number"))
+}
+
+fn not_negative(key: &str, value: f64) -> Result<(), Problem> {
+    if value >= 0.0 && value.is_finite() {
+        return Ok(());
+    }
+    problem(key, format!("{value} must be at least 0"))
+}
+
+fn finite(key: String, values: &[f64]) -> Result<(), Problem> {
+    if values.iter().all(|value| value.is_finite()) {
+        return Ok(());
+    }
+    problem(key, format!("{values:?}: all numbers must be finite"))
+}

@@ -1,0 +1,147 @@
+//! Files that a scene names: found relative to it, and pinned by their hash.
+//!
+//! A scene that has been read names its files by absolute paths and says what was in them. So its copy in a
+//! result folder can be run from anywhere on the same machine, and a file that has changed since is noticed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use glam::DVec3;
+use sha2::{Digest, Sha256};
+
+use super::{Motion, Scene, SceneError, Shape};
+use crate::io;
+
+impl Scene {
+    /// Makes all paths absolute, `base` being the scene file's folder, and fills in or checks the hashes.
+    pub(super) fn resolve_files(&mut self, base: &Path) -> Result<(), SceneError> {
+        let cloths = self.cloth.iter_mut().enumerate().map(|(i, cloth)| {
+            let pins = cloth.pin.iter_mut().enumerate();
+            let motions = pins.flat_map(move |(p, pin)| {
+                let motions = pin.motion.iter_mut().enumerate();
+                motions.map(move |(m, motion)| (format!("cloth.{i}.pin.{p}.motion.{m}"), motion))
+            });
+            let motions: Vec<_> = motions.collect();
+            (format!("cloth.{i}.shape"), &mut cloth.shape, motions)
+        });
+        let obstacles = self.obstacle.iter_mut().enumerate().map(|(i, obstacle)| {
+            let motions = obstacle.motion.iter_mut().enumerate();
+            let motions: Vec<_> = motions
+                .map(|(m, motion)| (format!("obstacle.{i}.motion.{m}"), motion))
+                .collect();
+            (format!("obstacle.{i}.shape"), &mut obstacle.shape, motions)
+        });
+        for (place, shape, motions) in cloths.chain(obstacles) {
+            if let Shape::File { file, sha256, .. } = shape {
+                pin_file(base, file, sha256)
+                    .map_err(|message| SceneError::value(format!("{place}.file"), message))?;
+            }
+            for (place, motion) in motions {
+                if let Motion::Sequence { file, sha256, .. } = motion {
+                    pin_file(base, file, sha256)
+                        .map_err(|message| SceneError::value(format!("{place}.file"), message))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn pin_file(base: &Path, file: &mut PathBuf, sha256: &mut String) -> Result<(), String> {
+    let path = base.join(&*file);
+    *file = std::path::absolute(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let mut hash = Sha256::new();
+    for file in samples_of(file)? {
+        let bytes = fs::read(&file).map_err(|error| format!("{}: {error}", file.display()))?;
+        hash.update(Sha256::digest(bytes));
+    }
+    let found: String = hash.finalize().iter().map(|b| format!("{b:02x}")).collect();
+    if sha256.is_empty() {
+        *sha256 = found;
+    } else if *sha256 != found {
+        return Err(format!(
+            "{} is not the file that the scene was made with: SHA-256 {found}, not {sha256}; \
+             remove `sha256` from the scene to use it as it is",
+            file.display()
+        ));
+    }
+    Ok(())
+}
+
+/// The files that a path stands for: itself, or all with a whole number in the place of `*`, by that number.
+fn samples_of(path: &Path) -> Result<Vec<PathBuf>, String> {
+    let named = |message: &str| format!("{}: {message}", path.display());
+    let name = path.file_name().and_then(|name| name.to_str());
+    let name = name.ok_or_else(|| named("not the name of a file"))?;
+    let Some((before, after)) = name.split_once('*') else {
+        return Ok(vec![path.into()]);
+    };
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let entries = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let mut samples = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(|error| format!("{}: {error}", folder.display()))?;
+        let number = entry.file_name().to_str().and_then(|name| {
+            let number = name.strip_prefix(before)?.strip_suffix(after)?;
+            number.parse::<u64>().ok()
+        });
+        if let Some(number) = number {
+            samples.push((number, entry.path()));
+        }
+    }
+    samples.sort();
+    if samples.is_empty() {
+        return Err(named("no file matches; * stands for a whole number"));
+    }
+    Ok(samples.into_iter().map(|(_, path)| path).collect())
+}
+
+/// Positions of all samples of a sequence.
+pub(super) fn read_sequence(path: &Path) -> Result<Vec<Vec<DVec3>>, String> {
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    if extension.is_some_and(|extension| extension.eq_ignore_ascii_case("pc2")) {
+        return io::pc2::read(path);
+    }
+    let read = |file: PathBuf| {
+        let mesh = io::read(&file).map_err(|error| error.to_string())?;
+        Ok(mesh.positions)
+    };
+    samples_of(path)?.into_iter().map(read).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_are_ordered_by_number_not_by_letters() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["w_10.obj", "w_9.obj", "w_x.obj", "w_2.ply", "v_1.obj"] {
+            fs::write(folder.path().join(name), "").unwrap();
+        }
+        let samples = samples_of(&folder.path().join("w_*.obj")).unwrap();
+        let names: Vec<_> = samples.iter().map(|p| p.file_name().unwrap()).collect();
+        assert_eq!(names, ["w_9.obj", "w_10.obj"]);
+        let none = samples_of(&folder.path().join("u_*.obj")).unwrap_err();
+        assert!(
+            none.contains("u_*.obj") && none.contains("no file matches"),
+            "{none}"
+        );
+    }
+
+    #[test]
+    fn a_file_that_has_changed_since_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("a.obj"), "v 0 0 0").unwrap();
+        let (mut file, mut sha256) = (PathBuf::from("a.obj"), String::new());
+        pin_file(folder.path(), &mut file, &mut sha256).unwrap();
+        assert!(file.is_absolute() && sha256.len() == 64);
+        pin_file(folder.path(), &mut file, &mut sha256).unwrap();
+        fs::write(&file, "v 0 0 1").unwrap();
+        let message = pin_file(folder.path(), &mut file, &mut sha256).unwrap_err();
+        assert!(
+            message.contains("a.obj") && message.contains(&sha256),
+            "{message}"
+        );
+    }
+}

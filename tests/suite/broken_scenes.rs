@@ -1,0 +1,168 @@
+//! Broken scene files, each with the message that a person would want: where, what, and what instead.
+
+use std::path::{Path, PathBuf};
+
+use percale::scene::{Scene, Variant};
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/broken")
+}
+
+/// File, where (line or nothing), and what else the message says.
+const EXPECTED: &[(&str, &str, &[&str])] = &[
+    (
+        "unknown-key",
+        ":2:",
+        &["unknown key `frictoin`", "did you mean `friction`?"],
+    ),
+    (
+        "unknown-key-of-a-cloth",
+        ":5:",
+        &["cloth:", "`fabrik`", "did you mean `fabric`?"],
+    ),
+    ("missing-frames", ":1:", &["missing key `frames`"]),
+    (
+        "missing-cells",
+        ":4:",
+        &["cloth.shape", "missing key `cells`"],
+    ),
+    (
+        "unknown-shape",
+        ":4:",
+        &["`sheat`", "did you mean `sheet`?", "`funnel`"],
+    ),
+    (
+        "unknown-shape-key",
+        ":4:",
+        &["`cels`", "did you mean `cells`?"],
+    ),
+    (
+        "wrong-type",
+        ":1:",
+        &["frames", "string \"two\"", "a whole number of at least 0"],
+    ),
+    (
+        "negative-count",
+        ":4:",
+        &["cloth.shape", "`-4`", "a whole number of at least 0"],
+    ),
+    (
+        "too-few-numbers",
+        ":4:",
+        &["cloth.shape", "invalid length 1", "a list of 2"],
+    ),
+    ("not-toml", ":3:", &["must be quoted"]),
+    ("no-cloth", ":1:", &["at least one [[cloth]]"]),
+    (
+        "name-twice",
+        ":6:",
+        &["obstacle.0.name", "'cloth' is used twice"],
+    ),
+    (
+        "name-with-slash",
+        ":3:",
+        &["'a/b' names files", "letters, digits"],
+    ),
+    (
+        "zero-size",
+        ":4:",
+        &[
+            "cloth.0.shape.size",
+            "0 must be a positive length, in metres",
+        ],
+    ),
+    (
+        "negative-friction",
+        ":2:",
+        &["friction: -0.1 must be at least 0"],
+    ),
+    ("not-finite", ":5:", &["cloth.0.position", "finite"]),
+    (
+        "unknown-stage",
+        ":6:",
+        &["`rigid_zone`", "did you mean `rigid_zones`?"],
+    ),
+    (
+        "unknown-surface",
+        ":7:",
+        &["no object has the surface 'slik'; did you mean 'silk'?"],
+    ),
+    (
+        "keys-not-in-order",
+        ":9:",
+        &["keys.1.time: 0.5 is not after 1"],
+    ),
+    ("no-axis", ":11:", &["motion.0.axis", "e.g. [0, 1, 0]"]),
+    (
+        "pin-outside",
+        ":6:",
+        &[
+            "no vertex lies in the box",
+            "[-0.5, 0, -0.5] to [0.5, 0, 0.5]",
+        ],
+    ),
+    (
+        "unknown-direction",
+        ":6:",
+        &["cloth.pin.region", "`left`", "`-x`"],
+    ),
+    (
+        "missing-file",
+        ":7:",
+        &["obstacle.0.shape.file", "no-such-body.obj", "No such file"],
+    ),
+    (
+        "file-of-something-else",
+        ":7:",
+        &["unknown-key.toml", "Percale reads .obj"],
+    ),
+    (
+        "tangled",
+        "",
+        &[
+            "32 crossing face pairs",
+            "'cloth'",
+            "'other'",
+            "move the objects apart",
+        ],
+    ),
+    (
+        "small-without-quotes",
+        ":6:",
+        &["write the whole key in quotes", "\"cloth.0"],
+    ),
+];
+
+#[test]
+fn every_broken_scene_is_refused_with_place_cause_and_remedy() {
+    let files = std::fs::read_dir(folder()).unwrap().count();
+    assert_eq!(
+        files,
+        EXPECTED.len(),
+        "every file is expected to fail in its way"
+    );
+    for (name, line, words) in EXPECTED {
+        let path = folder().join(format!("{name}.toml"));
+        let origin = path.to_str().unwrap();
+        let variant = if name.starts_with("small") {
+            Variant::Small
+        } else {
+            Variant::Full
+        };
+        let built = Scene::load_variant(origin, variant, &[]).and_then(|scene| scene.build());
+        let error = built
+            .err()
+            .unwrap_or_else(|| panic!("{name} is not broken"));
+        let message = error.in_scene(origin).to_string();
+        if !line.is_empty() {
+            assert!(
+                message.starts_with(&format!("{origin}{line}")),
+                "{name}: {message}"
+            );
+        }
+        for word in *words {
+            assert!(message.contains(word), "{name}: {message}");
+        }
+        assert!(!message.contains('\n'), "{name}: one line: {message}");
+    }
+}

@@ -1,0 +1,104 @@
+//! The collision step alone, on hostile candidates: with nothing scripted, a refusal is a bug.
+
+use std::sync::Arc;
+
+use glam::{DVec3, dvec3};
+use percale::geometry::{Detector, Mesh};
+use percale::resolve::{Resolve, lumped_mass, resolve};
+use percale::scene::Shape;
+use percale::state::Surfaces;
+use percale::verify::{self, audit};
+
+/// Numbers in (−½, ½) from a fixed congruential generator.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> f64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 11) as f64 / (1u64 << 53) as f64 - 0.5
+    }
+
+    fn point(&mut self) -> DVec3 {
+        dvec3(self.next(), self.next(), self.next())
+    }
+}
+
+/// Layers of small sheets, each rippled by less than their distance.
+fn layers(count: u32, random: &mut Random) -> (Arc<Mesh>, Vec<DVec3>) {
+    let sheet = Shape::Sheet {
+        size: [1.0, 1.0],
+        cells: [5, 5],
+        centres: 0,
+    };
+    let sheet = sheet.triangles().unwrap();
+    let n = sheet.x.len() as u32;
+    let (mut x, mut faces) = (Vec::new(), Vec::new());
+    for layer in 0..count {
+        let height = 0.01 * f64::from(layer);
+        x.extend(sheet.x.iter().map(|p| {
+            let ripple = 0.2 * (p.x * 5.0).sin() * (p.z * 4.0).cos();
+            dvec3(p.x, ripple + height + 0.002 * random.next(), p.z)
+        }));
+        faces.extend(sheet.faces.iter().map(|face| face.map(|v| v + layer * n)));
+    }
+    (Arc::new(Mesh::new(x.len(), faces).unwrap()), x)
+}
+
+/// Throws every vertex anywhere, again and again, going on from the result; returns kept shares.
+fn throw(cases: u32, layer_count: u32) -> Vec<f64> {
+    let mut random = Random(7);
+    let (mesh, mut x) = layers(layer_count, &mut random);
+    let rest = x.clone();
+    let inverse_mass: Vec<f64> = lumped_mass(&mesh, &x).iter().map(|m| 1.0 / m).collect();
+    let surfaces = Surfaces::uniform(&mesh, rest, 2e-3, 0.3);
+    let mut detector = Detector::new(&mesh);
+    let mut shares = Vec::new();
+    for case in 0..cases {
+        let start =
+            verify::start(Arc::clone(&mesh), x.clone(), vec![DVec3::ZERO; x.len()]).unwrap();
+        let end: Vec<DVec3> = x.iter().map(|_| random.point()).collect();
+        let resolved = resolve(
+            &Resolve::default(),
+            &start,
+            end,
+            &inverse_mass,
+            &surfaces,
+            &mut detector,
+        );
+        let (accepted, report) = resolved.unwrap_or_else(|error| panic!("case {case}: {error}"));
+        assert!(report.rounds <= 30 + 50 + 64, "case {case}: {report:?}");
+        shares.push(report.kept_share.unwrap_or(1.0));
+        x = accepted.positions().to_vec();
+        let crossing = audit::intersections(&mesh, &x);
+        assert_eq!(crossing, Vec::<[u32; 2]>::new(), "case {case}");
+    }
+    shares
+}
+
+#[test]
+fn hostile_candidates_end_certified() {
+    let shares = throw(60, 3);
+    println!(
+        "kept: first {:.3}, mean {:.5}",
+        shares[0],
+        shares.iter().sum::<f64>() / 60.0
+    );
+}
+
+#[test]
+#[ignore = "minutes: ten thousand hostile candidates; run in release"]
+fn ten_thousand_hostile_candidates_end_certified() {
+    let mut shares = Vec::new();
+    for _ in 0..20 {
+        shares.extend(throw(500, 3));
+    }
+    shares.sort_by(f64::total_cmp);
+    println!(
+        "kept share: median {:.4}, mean {:.4}",
+        shares[5000],
+        shares.iter().sum::<f64>() / 1e4
+    );
+}
