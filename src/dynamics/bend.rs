@@ -165,8 +165,8 @@ impl Plate {
                     area * (d11 * a[0] * b[0] + d22 * a[1] * b[1] + 4.0 * d66 * a[2] * b[2]);
             }
         }
-        for k in 0..3 {
-            if hinges[k].is_none() {
+        for (k, hinge) in hinges.iter().enumerate() {
+            if hinge.is_none() {
                 coupling = without(coupling, k);
             }
         }
@@ -222,14 +222,10 @@ impl Plate {
             }
         }
         // w = scale · coupling · g
-        let mut w = [[DVec3::ZERO; 6]; 3];
-        for k in 0..3 {
-            for node in 0..6 {
-                for l in 0..3 {
-                    w[k][node] += scale * self.coupling[k][l] * g[l][node];
-                }
-            }
-        }
+        let w = self.coupling.map(|c| {
+            let sum = |node: usize| c[0] * g[0][node] + c[1] * g[1][node] + c[2] * g[2][node];
+            [0, 1, 2, 3, 4, 5].map(|node| scale * sum(node))
+        });
         // a far vertex turns its own hinge only
         let block = |i: usize, j: usize| match j {
             0..3 => outer(w[0][i], g[0][j]) + outer(w[1][i], g[1][j]) + outer(w[2][i], g[2][j]),

@@ -34,9 +34,9 @@ fn eigen(mut a: Vec<Vec<f64>>) -> (Vec<f64>, Vec<Vec<f64>>) {
                     let (x, y) = (row[i], row[j]);
                     (row[i], row[j]) = (c * x - s * y, s * x + c * y);
                 }
-                for k in 0..n {
-                    let (x, y) = (a[i][k], a[j][k]);
-                    (a[i][k], a[j][k]) = (c * x - s * y, s * x + c * y);
+                let (upper, lower) = a.split_at_mut(j);
+                for (x, y) in upper[i].iter_mut().zip(&mut lower[0]) {
+                    (*x, *y) = (c * *x - s * *y, s * *x + c * *y);
                 }
             }
         }

@@ -5,12 +5,13 @@
 //! the rest geometry, which is what makes the response independent of the resolution.
 
 use glam::DVec2;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// A fabric, in SI units. Directions are those of the material coordinates: warp = u, weft = v.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+///
+/// In a scene file either a name (`"denim"`) or a table of these keys, where `like = "denim"` sets those that are not given;
+/// without `like` it is cotton.
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Fabric {
     /// Mass per area, kg/m²; above 0.
     pub density: f64,

@@ -7,10 +7,10 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `material` | fabrics: density, stiffness and damping per area |
-//! | `elements` | rest shapes; the springs, triangles and hinges of a mesh |
+//! | `material`, `fabrics` | density, stiffness and damping per area; presets and files |
+//! | `elements` | rest shapes; the springs, triangles and plates of a mesh |
 //! | `springs`, `stretch` | mass-spring stretching; finite-element membrane |
-//! | `bend` | hinges between triangles |
+//! | `bend` | bending of plates by the angles at their edges |
 //! | `strain` | the strain limit |
 //! | `pins`, `seams` | soft pins and weights; seams that close |
 //! | `damping`, `air` | the damping matrix; drag and wind |
@@ -23,8 +23,11 @@ mod damping;
 #[cfg(test)]
 mod derivatives;
 mod elements;
+mod fabrics;
 mod implicit;
 mod integrator;
+#[cfg(test)]
+mod keys;
 #[cfg(test)]
 mod laws;
 mod material;
@@ -48,6 +51,7 @@ use crate::geometry::{BodyKind, Mesh};
 pub use air::Air;
 use elements::Elements;
 pub use elements::RestShape;
+pub use fabrics::{FABRICS, FabricError};
 pub use implicit::ImplicitEuler;
 pub use integrator::Newmark;
 use integrator::{Start, System};
