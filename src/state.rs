@@ -39,6 +39,13 @@ impl Surfaces {
         self.friction[b * self.body_count + a] = coefficient;
     }
 
+    /// Coulomb coefficient of a contact point.
+    pub fn friction_of(&self, mesh: &Mesh, point: &ContactPoint) -> f64 {
+        // the first vertex is always of the first feature, the last of the second
+        let body = |k: usize| mesh.body_of_vertex(point.vertices[k]);
+        self.friction(body(0), body(3))
+    }
+
     /// Coulomb coefficient of a pair of bodies.
     pub fn friction(&self, a: u32, b: u32) -> f64 {
         self.friction[a as usize * self.body_count + b as usize]
@@ -68,14 +75,9 @@ impl Candidate<'_> {
         self.start.mesh()
     }
 
-    /// Inverse mass of a contact point, `Σ wᵢ² / mᵢ`, in 1/kg; 0 where nothing can move.
+    /// Inverse mass of a contact point, in 1/kg; 0 where nothing can move.
     pub fn inverse_mass_of(&self, point: &ContactPoint) -> f64 {
-        point
-            .vertices
-            .iter()
-            .zip(point.weights)
-            .map(|(&v, w)| w * w * self.inverse_mass[v as usize])
-            .sum()
+        point.inverse_mass(self.inverse_mass)
     }
 
     /// Adds the displacement of an impulse given in kg·m: `xᵢ += wᵢ J / mᵢ`.
@@ -92,12 +94,7 @@ impl Candidate<'_> {
 
     /// Coulomb coefficient of a contact point.
     pub fn friction_of(&self, point: &ContactPoint) -> f64 {
-        let mesh = self.start.mesh();
-        // the first vertex is always of the first feature, the last of the second
-        self.surfaces.friction(
-            mesh.body_of_vertex(point.vertices[0]),
-            mesh.body_of_vertex(point.vertices[3]),
-        )
+        self.surfaces.friction_of(self.mesh(), point)
     }
 
     /// Thickness that a contact point should keep, in metres.

@@ -22,7 +22,7 @@ use crate::error::{StartError, StepError};
 use crate::geometry::Mesh;
 use crate::geometry::detect::{Detector, Margin};
 use crate::grid::{self, Grid};
-use crate::response::{Repulsion, Response, Stage, respond};
+use crate::response::{Repulsion, Response, Stage, respond, settle};
 use crate::script::Script;
 use crate::state::{Candidate, Surfaces};
 use crate::verify::{self, Verified, audit};
@@ -47,10 +47,10 @@ pub struct TimeSettings {
 impl Default for TimeSettings {
     fn default() -> Self {
         Self {
-            max_interval: 0.5,
+            max_interval: 0.25,
             min_interval: 1.0 / 64.0,
             max_loops: 64,
-            velocity: VelocityUpdate::Sifakis,
+            velocity: VelocityUpdate::Settle,
         }
     }
 }
@@ -75,6 +75,9 @@ fn ticks(frames: f64) -> u64 {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum VelocityUpdate {
+    /// `v + dv` for all vertices, then what still approaches at a contact is stopped, with friction: ours. It alone
+    /// gives a sliding cloth all of its acceleration, and one at rest no velocity.
+    Settle,
     /// Vertices that were touched take their mean velocity over the interval, the rest keep the integrator's;
     /// without impacts only the change is added [SMT08].
     Sifakis,
@@ -368,15 +371,7 @@ impl Simulation {
 
         let clock = Instant::now();
         let target = script.at(*tick + length, state.positions());
-        let mut proposal =
-            dynamics.propose(state.positions(), state.velocities(), &target, time, dt);
-        script.pull(
-            [*tick, *tick + length],
-            dt,
-            state.positions(),
-            &mut proposal.x,
-            &mut proposal.v,
-        );
+        let proposal = dynamics.propose(state.positions(), state.velocities(), &target, time, dt);
         phases.propose_ms += milliseconds(clock);
 
         let mut candidate = Candidate {
@@ -417,25 +412,27 @@ impl Simulation {
             &responded,
             &response.touched,
         );
-        let collided = !response.rounds.is_empty();
-        let update = if collided {
-            settings.time.velocity
-        } else {
-            VelocityUpdate::Notes
-        };
+        let mean = |v: usize| (responded[v] - state.positions()[v]) / dt;
         for (v, velocity) in next.velocities_mut().iter_mut().enumerate() {
             // from positions before snapping: laws are not to feel the output grid
             *velocity = proposal.v[v] + (responded[v] - proposal.x[v]) / dt;
         }
-        if update == VelocityUpdate::Sifakis {
-            for v in response
-                .touched
-                .iter()
-                .chain(&repelled)
-                .map(|&v| v as usize)
-            {
-                next.velocities_mut()[v] = (responded[v] - state.positions()[v]) / dt;
+        let collided = !response.rounds.is_empty();
+        match settings.time.velocity {
+            VelocityUpdate::Settle => {
+                for v in response.zoned.iter().map(|&v| v as usize) {
+                    next.velocities_mut()[v] = mean(v);
+                }
+                let points = [repelled, response.pushed.clone()].concat();
+                settle(&points, dynamics.inverse_mass(), surfaces, &mut next);
             }
+            VelocityUpdate::Sifakis if collided => {
+                let repelled = repelled.iter().flat_map(|point| &point.vertices);
+                for v in response.touched.iter().chain(repelled) {
+                    next.velocities_mut()[*v as usize] = mean(*v as usize);
+                }
+            }
+            VelocityUpdate::Sifakis | VelocityUpdate::Notes => {}
         }
         *state = next;
         Ok(Attempt {

@@ -1,11 +1,14 @@
 //! `percale check`: what crosses in meshes or in a result, and what meets during a motion.
 
+mod paths;
+
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
+use glam::DVec3;
 use indicatif::{ProgressBar, ProgressStyle};
 use percale::geometry::ccd::Mode;
 use percale::geometry::detect::Asked;
@@ -13,10 +16,12 @@ use percale::geometry::intersect::{Crossings, Scope};
 use percale::geometry::{Detector, Impact, Mesh, Pair};
 use percale::io::recording::Recording;
 use percale::io::write_atomically;
+use percale::untangle::{self, Analysis, Rest};
 use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::inputs;
+use paths::ListedPath;
 
 /// Pairs that the JSON object lists; `--pairs` writes all.
 const MAX_PAIRS: usize = 1000;
@@ -43,6 +48,12 @@ pub(crate) struct Check {
     /// Write all pairs as CSV: `face_a,face_b` (with the frame in front for folders), or `kind,v0,v1,v2,v3,time` for a motion
     #[arg(long, value_name = "FILE")]
     pairs: Option<PathBuf>,
+    /// List the intersection paths with their types
+    #[arg(long, conflicts_with = "from")]
+    paths: bool,
+    /// Write the intersection paths as polylines, .obj or .ply
+    #[arg(long, value_name = "FILE", requires = "paths")]
+    polylines: Option<PathBuf>,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -81,8 +92,13 @@ impl Check {
     }
 
     fn check_meshes(&self, files: &[PathBuf]) -> Result<bool, Failure> {
-        let input = inputs::read_meshes(files)?;
+        let (input, pattern) = inputs::read_flat(files)?;
         let _spinner = Spinner::over(input.mesh.faces().len());
+        let rest = pattern.as_deref().map_or(Rest::Unknown, Rest::Parameters);
+        let analysis = self.analyse(&input.mesh, &input.positions, rest)?;
+        if let (Some(path), Some(analysis)) = (&self.polylines, &analysis) {
+            paths::write_polylines(path, analysis, &input.positions)?;
+        }
         let crossings =
             Detector::new(&input.mesh).crossings(&input.mesh, &input.positions, Scope::Everything);
         if let Some(path) = &self.pairs {
@@ -103,12 +119,34 @@ impl Check {
             ),
             pairs: first_pairs(&crossings.faces, |&pair| pair.to_vec()),
             frames: None,
+            paths: analysis.map(|a| paths::list(None, &a, &input.positions)),
         };
         self.print(&report, || describe_static(&report))?;
         Ok(report.intersections > 0)
     }
 
+    fn analyse(
+        &self,
+        mesh: &Mesh,
+        x: &[DVec3],
+        rest: Rest<'_>,
+    ) -> Result<Option<Analysis>, Failure> {
+        if !self.paths {
+            return Ok(None);
+        }
+        let analysis = untangle::analyse(mesh, x, rest);
+        analysis
+            .map(Some)
+            .map_err(|e| Failure::input(e.to_string()))
+    }
+
     fn check_folder(&self, folder: &Path) -> Result<bool, Failure> {
+        if self.polylines.is_some() {
+            return Err(Failure::input(format!(
+                "{}: --polylines takes mesh files, not a folder; export the frame first",
+                folder.display()
+            )));
+        }
         let recording = Recording::open(folder)?;
         let mesh = recording.mesh();
         let names: Vec<String> = mesh.bodies().iter().map(|b| b.name.clone()).collect();
@@ -120,6 +158,7 @@ impl Check {
         let mut pairs = Vec::new();
         let mut lines = Vec::new();
         let mut frames = Vec::new();
+        let mut paths = self.paths.then(Vec::new);
         let bar = progress_bar(recording.frame_count());
         for frame in 0..recording.frame_count() {
             let x = recording.positions(frame)?;
@@ -130,6 +169,11 @@ impl Check {
                 edge_face: crossings.edge_faces.len(),
             });
             count(&mut counts, mesh, &crossings, &body_of_face);
+            if let Some(paths) = paths.as_mut().filter(|_| !crossings.faces.is_empty())
+                && let Some(analysis) = self.analyse(mesh, &x, Rest::Unknown)?
+            {
+                paths.extend(paths::list(Some(frame), &analysis, &x));
+            }
             pairs.extend(
                 crossings
                     .faces
@@ -155,6 +199,7 @@ impl Check {
             by_body: named(&counts, &names),
             pairs,
             frames: Some(frames),
+            paths,
         };
         self.print(&report, || describe_static(&report))?;
         Ok(report.intersections > 0)
@@ -224,6 +269,8 @@ struct StaticReport {
     pairs: Vec<Vec<u32>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     frames: Option<Vec<Frame>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    paths: Option<Vec<ListedPath>>,
 }
 
 #[derive(Debug, Serialize)]
@@ -368,6 +415,9 @@ fn describe_static(report: &StaticReport) -> String {
                 last.frame
             );
         }
+    }
+    if let Some(paths) = &report.paths {
+        text += &paths::describe(paths);
     }
     if let Some(pair) = report.pairs.first() {
         text += &match pair.as_slice() {

@@ -2,10 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use glam::DVec3;
+use glam::{DVec2, DVec3};
 use percale::io::{self, Assembly, FileError, MeshFile, assemble};
+use percale::scene::tangles::{self, Tangled};
 
 use crate::failure::Failure;
+
+/// Cells of the built-in tangled sheets.
+const TANGLE_CELLS: u32 = 24;
 
 /// Files that the arguments name: a path that exists, or a pattern such as `'frames/*.obj'`, in the order of names.
 pub(crate) fn expand(arguments: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
@@ -33,8 +37,50 @@ pub(crate) fn expand(arguments: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
 
 /// Reads meshes and numbers them through.
 pub(crate) fn read_meshes(files: &[PathBuf]) -> Result<Assembly, Failure> {
-    let meshes: Result<Vec<MeshFile>, FileError> = files.iter().map(io::read).collect();
-    Ok(assemble(meshes?)?)
+    Ok(read_flat(files)?.0)
+}
+
+/// Reads meshes and numbers them through, with the flat pattern of each face if all have one.
+pub(crate) fn read_flat(files: &[PathBuf]) -> Result<(Assembly, Option<Vec<[DVec2; 3]>>), Failure> {
+    let meshes: Result<Vec<MeshFile>, FileError> = files.iter().map(read_one).collect();
+    let meshes = meshes?;
+    let pattern = meshes
+        .iter()
+        .flat_map(|mesh| (0..mesh.faces.len()).map(move |face| corners_in_pattern(mesh, face)))
+        .collect();
+    Ok((assemble(meshes)?, pattern))
+}
+
+fn corners_in_pattern(mesh: &MeshFile, face: usize) -> Option<[DVec2; 3]> {
+    let uv = mesh.uv.as_ref()?;
+    let corners = (*uv.corners.get(face)?)?;
+    Some(corners.map(|k| uv.coordinates[k as usize]))
+}
+
+/// A mesh file, or a built-in tangled sheet such as `tangles/closed` if there is no such file.
+fn read_one(path: &PathBuf) -> Result<MeshFile, FileError> {
+    let name = path
+        .to_str()
+        .filter(|p| p.starts_with("tangles/") && !path.exists());
+    match name.and_then(|name| tangles::by_name(name, TANGLE_CELLS)) {
+        Some(Tangled {
+            positions,
+            faces,
+            uv,
+        }) => Ok(MeshFile {
+            path: path.clone(),
+            positions,
+            uv: Some(io::Uv {
+                coordinates: uv.into_iter().flatten().collect(),
+                corners: (0..faces.len() as u32)
+                    .map(|f| Some([3 * f, 3 * f + 1, 3 * f + 2]))
+                    .collect(),
+            }),
+            faces,
+            ..MeshFile::default()
+        }),
+        None => io::read(path),
+    }
 }
 
 /// Reads the two ends of a motion: the mesh at its start, and its positions at the end.

@@ -15,8 +15,9 @@ use percale::io::write_atomically;
 use percale::render::{Animation, Camera, Image, Palette, contact_sheet};
 
 use crate::failure::Failure;
+use crate::inputs;
 use frames::Frames;
-use stage::Stage;
+use stage::{Source, Stage};
 
 /// Frames on a contact sheet, unless chosen.
 const SHEET_FRAMES: u64 = 12;
@@ -25,10 +26,11 @@ const PALETTE_FRAMES: u64 = 8;
 /// Frames per second of a GIF, at most, unless frames are chosen.
 const GIF_FPS: f64 = 30.0;
 
-/// Draw a result folder: PNG frames, a contact sheet, a GIF or an MP4
+/// Draw a result folder: PNG frames, a contact sheet, a GIF or an MP4; or meshes as one PNG
 #[derive(Debug, clap::Args)]
 pub(crate) struct Render {
-    /// Result folder of `percale run`
+    /// Result folder of `percale run`, or a mesh (.obj, .ply, .stl, also .gz)
+    #[arg(value_name = "DIR|MESH")]
     dir: PathBuf,
     /// Folder for the PNG frames, or a .png file for a single frame or a sheet [default: DIR/frames, DIR/sheet.png]
     #[arg(long, short)]
@@ -36,7 +38,7 @@ pub(crate) struct Render {
     /// Frames to draw: 0,60,last or 10..50 (both ends) or 10..50/5 or "every 10" [default: all; 12 for a sheet]
     #[arg(long, value_name = "FRAMES")]
     frames: Option<Frames>,
-    /// Pixels of each picture, WIDTHxHEIGHT [default: 960x720; 320x240 on a sheet; 640x480 in a GIF]
+    /// Pixels of each picture, `WIDTHxHEIGHT` [default: 960x720; 320x240 on a sheet; 640x480 in a GIF]
     #[arg(long, value_name = "WxH", value_parser = size)]
     size: Option<[u32; 2]>,
     /// Write one picture with all frames, numbered, instead of single frames
@@ -57,6 +59,9 @@ pub(crate) struct Render {
     /// Draw the edges of the triangles
     #[arg(long)]
     wire: bool,
+    /// Draw intersection paths in a colour for each type, and tint what is inside of them
+    #[arg(long)]
+    paths: bool,
 }
 
 fn size(text: &str) -> Result<[u32; 2], String> {
@@ -77,6 +82,9 @@ fn percent(text: &str) -> Result<f64, String> {
 
 impl Render {
     pub(crate) fn run(&self) -> Result<ExitCode, Failure> {
+        if !self.dir.is_dir() {
+            return self.write_mesh();
+        }
         let recording = Recording::open(&self.dir)?;
         let count = recording.frame_count();
         let chosen = match &self.frames {
@@ -107,20 +115,52 @@ impl Render {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// The stage for some frames, with pictures of the wanted size or this one.
     fn stage<'a>(
         &self,
         recording: &'a Recording,
         frames: &[u64],
         size: [u32; 2],
     ) -> Result<Stage<'a>, Failure> {
+        self.stage_of(Source::Recording(recording), frames, size)
+    }
+
+    /// The stage for some frames, with pictures of the wanted size or this one.
+    fn stage_of<'a>(
+        &self,
+        source: Source<'a>,
+        frames: &[u64],
+        size: [u32; 2],
+    ) -> Result<Stage<'a>, Failure> {
         let [width, height] = self.size.unwrap_or(size);
-        let mut stage = Stage::new(recording, frames, [width, height], self.camera)?;
+        let mut stage = Stage::new(source, frames, [width, height], self.camera)?;
         stage.settings.wire = self.wire;
+        stage.shows_paths = self.paths;
         if let Some(percent) = self.strain {
             stage.show_strain(percent)?;
         }
         Ok(stage)
+    }
+
+    fn write_mesh(&self) -> Result<ExitCode, Failure> {
+        if self.sheet || self.gif.is_some() || self.mp4.is_some() || self.frames.is_some() {
+            return Err(Failure::input(format!(
+                "{}: frames, sheets and movies are made of a result folder; a mesh is one picture",
+                self.dir.display()
+            )));
+        }
+        let input = inputs::read_meshes(&inputs::expand(std::slice::from_ref(&self.dir))?)?;
+        let stage = self.stage_of(
+            Source::Still(&input.mesh, &input.positions),
+            &[0],
+            [960, 720],
+        )?;
+        let name = self.dir.file_name().unwrap_or_default().to_string_lossy();
+        let stem = name.split('.').next().unwrap_or_default();
+        let default = || PathBuf::from(format!("{stem}.png"));
+        let file = self.out.clone().unwrap_or_else(default);
+        save(&stage.draw(0)?, &file)?;
+        println!("{}", file.display());
+        Ok(ExitCode::SUCCESS)
     }
 
     fn write_frames(&self, recording: &Recording, frames: &[u64]) -> Result<(), Failure> {

@@ -4,8 +4,8 @@
 //! F = ½ ρ A ( C_n |u_n| u_n + C_t |u_t| u_t ),   u = wind − mean velocity of the face
 //! ```
 //!
-//! u_n, u_t: parts along and across the face normal, A: the face's present area; a third of F acts on each corner. This is
-//! the drag of a flat plate; each face is on its own (no shadowing, no wake). The speeds |u_n|, |u_t| are taken from
+//! `u_n`, `u_t`: parts along and across the face normal, A: the face's present area; a third of F acts on each corner. This is
+//! the drag of a flat plate; each face is on its own (no shadowing, no wake). The speeds |`u_n`|, |`u_t`| are taken from
 //! the start of the loop and the rest is implicit in the velocity, so drag can stop a face but never turn it back.
 
 use std::f64::consts::TAU;
@@ -22,9 +22,9 @@ use super::stretch::{Triangle, outer};
 pub struct Air {
     /// Density ρ, kg/m³: 1.2 for air at sea level, 0 (default) for none.
     pub density: f64,
-    /// Drag coefficient C_n of a face that meets the air head-on; about 1.2 for a flat plate.
+    /// Drag coefficient `C_n` of a face that meets the air head-on; about 1.2 for a flat plate.
     pub drag: f64,
-    /// Skin friction coefficient C_t of a face that the air passes along; about 0.01.
+    /// Skin friction coefficient `C_t` of a face that the air passes along; about 0.01.
     pub friction: f64,
     /// Velocity of the air, m/s.
     pub wind: [f64; 3],

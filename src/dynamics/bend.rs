@@ -286,15 +286,17 @@ impl Bending {
         out.extend(self.hinges.iter().map(|h| h.gradient(x)));
     }
 
-    /// Stored energy, J.
-    pub(super) fn energy(&self, x: &[DVec3]) -> f64 {
+    /// Calls `add` with one node and the energy of each plate, J.
+    pub(super) fn for_each_energy(&self, x: &[DVec3], mut add: impl FnMut(u32, f64)) {
         let turns = self.turns(x);
-        let plates = self.plates.iter().map(|plate| {
+        for plate in &self.plates {
             let t = plate.pick(&turns);
             let m = plate.moments(t);
-            0.5 * (m[0] * t[0] + m[1] * t[1] + m[2] * t[2])
-        });
-        plates.sum()
+            add(
+                plate.nodes[0],
+                0.5 * (m[0] * t[0] + m[1] * t[1] + m[2] * t[2]),
+            );
+        }
     }
 
     /// Adds the elastic forces.

@@ -9,6 +9,7 @@ use glam::DVec3;
 
 use super::air::Drag;
 use super::bend::{Bending, Gradient};
+use super::pins::Pin;
 
 /// One rank-one term of the damping matrix, over N vertices.
 #[derive(Clone, Copy, Debug)]
@@ -42,12 +43,14 @@ pub(super) struct Dampers<'a> {
     pub(super) bending: Option<&'a Bending>,
     pub(super) hinges: Vec<Gradient>,
     pub(super) drag: Vec<Drag>,
+    pub(super) pins: &'a [Pin],
 }
 
 impl Dampers<'_> {
     /// Whether nothing is damped.
     pub(super) fn is_empty(&self) -> bool {
-        self.springs.is_empty()
+        self.pins.is_empty()
+            && self.springs.is_empty()
             && self.membranes.is_empty()
             && self.hinges.is_empty()
             && self.drag.is_empty()
@@ -66,6 +69,9 @@ impl Dampers<'_> {
         }
         for drag in &self.drag {
             drag.add_product(scale, v, out);
+        }
+        for pin in self.pins {
+            pin.add_product(scale, v, out);
         }
     }
 }

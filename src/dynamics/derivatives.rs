@@ -154,7 +154,7 @@ fn a_membrane_has_the_projected_stiffness() {
 fn assembled(dynamics: &Dynamics, x: &[DVec3], weights: Weights) -> BlockMatrix {
     let mut matrix = BlockMatrix::default();
     matrix.reset(&dynamics.elements.pattern);
-    dynamics.elements.add_matrix(x, &[], weights, &mut matrix);
+    dynamics.elements.add_matrix(x, weights, &mut matrix);
     matrix
 }
 
@@ -259,7 +259,7 @@ fn drag_is_the_same_as_a_matrix_and_face_by_face() {
     matrix.reset(&dynamics.elements.pattern);
     dynamics
         .elements
-        .add_matrix(&x, &dampers.drag, weights, &mut matrix);
+        .add_outer_matrix(&x, 0.2, &dampers.drag, weights, &mut matrix);
     let mut product = vec![DVec3::ZERO; x.len()];
     matrix.multiply(&dynamics.elements.pattern, &v, &mut product);
     for (a, b) in expected.iter().zip(&product) {

@@ -8,6 +8,8 @@ use super::air::Drag;
 use super::bend::{self, Bending, Hinge, Plate};
 use super::damping::Dampers;
 use super::material::Fabric;
+use super::pins::Pin;
+use super::seams::Stitch;
 use super::solve::{BlockMatrix, Pattern, Slot};
 use super::springs::Spring;
 use super::stretch::{Triangle, Weights};
@@ -75,13 +77,23 @@ fn flatten([a, b, c]: [DVec3; 3]) -> [DVec2; 3] {
 pub(super) struct Elements {
     /// Every face: its rest shape, for strain, drag and, of membranes, elasticity.
     pub(super) faces: Vec<Triangle>,
+    /// Mesh number of each face.
+    pub(super) face_numbers: Vec<u32>,
     /// Which faces are elastic.
     membranes: Vec<u32>,
     springs: Vec<Spring>,
     pub(super) bending: Bending,
+    pub(super) stitches: Vec<Stitch>,
+    pub(super) pins: Vec<Pin>,
+    /// Rest area that each node stands for, m².
+    pub(super) area_of: Vec<f64>,
+    /// Connected piece of each node.
+    pub(super) piece_of: Vec<u32>,
+    pub(super) piece_count: usize,
     pub(super) pattern: Pattern,
     face_slots: Vec<[Slot; 3]>,
     spring_slots: Vec<Slot>,
+    stitch_slots: Vec<Slot>,
 }
 
 impl Elements {
@@ -96,6 +108,7 @@ impl Elements {
         };
         let fabric = &cloth.fabric;
         mass.resize(mass.len() + body.vertices.len(), 0.0);
+        self.area_of.resize(mass.len(), 0.0);
         for face in body.faces.clone() {
             let nodes = mesh.faces()[face as usize].map(|v| rest.node(v));
             let Some(triangle) = Triangle::new(nodes, rest.corners(face), fabric) else {
@@ -105,8 +118,10 @@ impl Elements {
                 self.membranes.push(self.faces.len() as u32);
             }
             self.faces.push(triangle);
+            self.face_numbers.push(face);
             for v in nodes {
                 mass[v as usize] += fabric.density * triangle.area / 3.0;
+                self.area_of[v as usize] += triangle.area / 3.0;
             }
         }
         let mut hinge_of_edge = vec![bend::NONE; mesh.edges().len()];
@@ -142,7 +157,9 @@ impl Elements {
         let faces = self.faces.iter().flat_map(|t| pairs3(t.vertices));
         let springs = self.springs.iter().map(|s| s.ends);
         let plates = self.bending.plates.iter().flat_map(Plate::pairs);
-        self.pattern = Pattern::new(node_count, faces.chain(springs).chain(plates));
+        let stitches = self.stitches.iter().map(|s| s.spring.ends);
+        let pairs = faces.chain(springs).chain(plates).chain(stitches);
+        self.pattern = Pattern::new(node_count, pairs);
         let slot = |[i, j]: [u32; 2]| self.pattern.slot(i, j);
         self.face_slots = self
             .faces
@@ -150,9 +167,12 @@ impl Elements {
             .map(|t| pairs3(t.vertices).map(slot))
             .collect();
         self.spring_slots = self.springs.iter().map(|s| slot(s.ends)).collect();
+        let stitches = self.stitches.iter();
+        self.stitch_slots = stitches.map(|s| slot(s.spring.ends)).collect();
         for plate in &mut self.bending.plates {
             plate.find_slots(&self.pattern);
         }
+        (self.piece_of, self.piece_count) = self.pattern.pieces();
     }
 
     fn membranes(&self) -> impl Iterator<Item = &Triangle> {
@@ -161,9 +181,20 @@ impl Elements {
 
     /// Elastic energy, J.
     pub(super) fn energy(&self, x: &[DVec3]) -> f64 {
-        let membranes: f64 = self.membranes().map(|t| t.energy(x)).sum();
-        let springs: f64 = self.springs.iter().map(|s| s.energy(x)).sum();
-        membranes + springs + self.bending.energy(x)
+        let mut sum = 0.0;
+        self.for_each_energy(x, |_, energy| sum += energy);
+        sum
+    }
+
+    /// Calls `add` with one node and the energy of each element.
+    pub(super) fn for_each_energy(&self, x: &[DVec3], mut add: impl FnMut(u32, f64)) {
+        for triangle in self.membranes() {
+            add(triangle.vertices[0], triangle.energy(x));
+        }
+        for spring in &self.springs {
+            add(spring.ends[0], spring.energy(x));
+        }
+        self.bending.for_each_energy(x, add);
     }
 
     /// Adds the elastic forces, in fixed order.
@@ -192,14 +223,8 @@ impl Elements {
         }
     }
 
-    /// Adds the weighted stiffness and damping of all elements, and the weighted drag.
-    pub(super) fn add_matrix(
-        &self,
-        x: &[DVec3],
-        drag: &[Drag],
-        weights: Weights,
-        matrix: &mut BlockMatrix,
-    ) {
+    /// Adds the weighted stiffness and damping of the elastic elements.
+    pub(super) fn add_matrix(&self, x: &[DVec3], weights: Weights, matrix: &mut BlockMatrix) {
         for &k in &self.membranes {
             let triangle = &self.faces[k as usize];
             let blocks = triangle.matrix(x, weights);
@@ -218,6 +243,28 @@ impl Elements {
             matrix.add(slot, -block);
         }
         self.bending.add_matrix(x, weights, matrix);
+    }
+
+    /// Adds the weighted stiffness and damping of seams at a time, of soft pins and of the air.
+    pub(super) fn add_outer_matrix(
+        &self,
+        x: &[DVec3],
+        time: f64,
+        drag: &[Drag],
+        weights: Weights,
+        matrix: &mut BlockMatrix,
+    ) {
+        for (stitch, &slot) in self.stitches.iter().zip(&self.stitch_slots) {
+            let spring = stitch.at(time);
+            let block = spring.matrix(x, weights);
+            for node in spring.ends {
+                matrix.add_diagonal(node, block);
+            }
+            matrix.add(slot, -block);
+        }
+        for pin in &self.pins {
+            matrix.add_diagonal(pin.node, pin.matrix(weights.stiffness, weights.damping));
+        }
         // drag lists the faces in order, or is empty
         for (drag, slots) in drag.iter().zip(&self.face_slots) {
             let block: DMat3 = drag.matrix() * weights.damping;
@@ -240,6 +287,12 @@ impl Elements {
             spring.add_stiffness_bound(&mut bound);
         }
         self.bending.add_stiffness_bound(x, &mut bound);
+        for stitch in &self.stitches {
+            stitch.spring.add_stiffness_bound(&mut bound);
+        }
+        for pin in &self.pins {
+            bound[pin.node as usize] += pin.stiffness.max_element();
+        }
         bound
     }
 }

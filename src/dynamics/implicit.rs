@@ -106,7 +106,7 @@ impl<'a> Step<'a> {
             system.dampers(start.x, start.v, start.time, &mut dampers);
         } else {
             // the matrix holds the rest
-            system.drag(start.x, start.v, start.time, &mut dampers);
+            system.outer_dampers(start.x, start.v, start.time, &mut dampers);
         }
         Self {
             settings,
@@ -139,7 +139,10 @@ impl<'a> Step<'a> {
             let block = DMat3::from_diagonal(DVec3::splat(mass));
             self.matrix.add_diagonal(node as u32, block);
         }
-        elements.add_matrix(&self.x, &self.dampers.drag, weights, &mut self.matrix);
+        elements.add_matrix(&self.x, weights, &mut self.matrix);
+        let end = self.start.time + dt;
+        let drag = &self.dampers.drag;
+        elements.add_outer_matrix(&self.x, end, drag, weights, &mut self.matrix);
         self.assembly_ms += milliseconds(clock);
         let clock = Instant::now();
         self.gradients
@@ -165,7 +168,7 @@ impl<'a> Step<'a> {
         self.assemble();
         let (system, dt) = (self.system, self.start.dt);
         let mut f = Vec::new();
-        system.force(self.start.x, &self.dampers, &mut f);
+        system.force(&self.start, 1.0, self.start.x, &self.dampers, &mut f);
         let mut v = std::mem::take(&mut self.v);
         let mut r = vec![DVec3::ZERO; v.len()];
         self.matrix.multiply(&system.elements.pattern, &v, &mut r);
@@ -208,7 +211,7 @@ impl<'a> Step<'a> {
     fn newton(&mut self) -> bool {
         let (system, dt) = (self.system, self.start.dt);
         let mut f = Vec::new();
-        system.force(&self.x, &self.dampers, &mut f);
+        system.force(&self.start, 1.0, &self.x, &self.dampers, &mut f);
         // −∂Φ/∂v = dt f − M (v − v₀) − dt D v
         let mut r: Vec<DVec3> = (0..f.len())
             .map(|i| dt * f[i] - system.mass[i] * (self.v[i] - self.start.v[i]))
@@ -257,11 +260,9 @@ impl<'a> Step<'a> {
         let (system, dt) = (self.system, self.start.dt);
         let mut drag = vec![DVec3::ZERO; v.len()];
         self.dampers.add_product(0.5 * dt, v, &mut drag);
-        let mut push: Vec<DVec3> = system.mass.iter().map(|&m| m * system.gravity).collect();
-        for face in &self.dampers.drag {
-            face.add_wind_force(&mut push);
-        }
-        let mut sum = system.elements.energy(x);
+        let mut push = Vec::new();
+        system.constant_force(&self.dampers, &mut push);
+        let mut sum = system.energy(&self.start, 1.0, x);
         for i in 0..v.len() {
             let change = v[i] - self.start.v[i];
             sum += 0.5 * system.mass[i] * change.length_squared();

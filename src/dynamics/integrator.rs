@@ -62,26 +62,62 @@ pub(super) struct System<'a> {
 }
 
 impl<'a> System<'a> {
-    /// Damping matrix at a state, with the drag of the air.
+    /// Damping matrix at a state, with seams, soft pins and the drag of the air.
     pub(super) fn dampers(&self, x: &[DVec3], v: &[DVec3], time: f64, out: &mut Dampers<'a>) {
         self.elements.dampers(x, out);
-        self.drag(x, v, time, out);
+        let stitches = self.elements.stitches.iter().map(|s| s.at(time).damper(x));
+        out.springs.extend(stitches);
+        self.outer_dampers(x, v, time, out);
     }
 
-    /// Only the drag of the air.
-    pub(super) fn drag(&self, x: &[DVec3], v: &[DVec3], time: f64, out: &mut Dampers<'a>) {
+    /// Only soft pins and the drag of the air.
+    pub(super) fn outer_dampers(&self, x: &[DVec3], v: &[DVec3], time: f64, out: &mut Dampers<'a>) {
+        out.pins = &self.elements.pins;
         self.air
             .drag(&self.elements.faces, x, v, time, &mut out.drag);
     }
 
-    /// Elastic forces, gravity and the push of the wind, N.
-    pub(super) fn force(&self, x: &[DVec3], dampers: &Dampers<'_>, f: &mut Vec<DVec3>) {
+    /// All forces but damping after a share of the interval, N.
+    pub(super) fn force(
+        &self,
+        start: &Start<'_>,
+        share: f64,
+        x: &[DVec3],
+        dampers: &Dampers<'_>,
+        f: &mut Vec<DVec3>,
+    ) {
+        self.constant_force(dampers, f);
+        self.elements.add_force(x, f);
+        for stitch in &self.elements.stitches {
+            stitch.at(start.time + share * start.dt).add_force(x, f);
+        }
+        for pin in &self.elements.pins {
+            pin.add_force(start.target, x, f);
+        }
+    }
+
+    /// Gravity, and the push of the wind on faces at rest, N.
+    pub(super) fn constant_force(&self, dampers: &Dampers<'_>, f: &mut Vec<DVec3>) {
         f.clear();
         f.extend(self.mass.iter().map(|&m| m * self.gravity));
-        self.elements.add_force(x, f);
         for drag in &dampers.drag {
             drag.add_wind_force(f);
         }
+    }
+
+    /// Energy of the elements, of seams and of soft pins after a share of the interval, J.
+    pub(super) fn energy(&self, start: &Start<'_>, share: f64, x: &[DVec3]) -> f64 {
+        let elements = self.elements;
+        let stitches = elements.stitches.iter();
+        let seams: f64 = stitches
+            .map(|s| s.at(start.time + share * start.dt).energy(x))
+            .sum();
+        let pins: f64 = elements
+            .pins
+            .iter()
+            .map(|p| p.energy(start.target, x))
+            .sum();
+        elements.energy(x) + seams + pins
     }
 
     /// 2/ω at `x`, by the row sums of M⁻¹K; infinite without elements.
@@ -141,7 +177,7 @@ impl Newmark {
         let mut f = Vec::with_capacity(x.len());
         let mut iterations = 0;
         system.dampers(&x, &v, start.time, &mut solve.dampers);
-        system.force(&x, &solve.dampers, &mut f);
+        system.force(&start, 0.0, &x, &solve.dampers, &mut f);
         for k in 1..=loops {
             iterations += self.half(system, h, &f, &mut v, &mut solve);
             let share = f64::from(k) / f64::from(loops);
@@ -155,7 +191,7 @@ impl Newmark {
                 };
             }
             system.dampers(&x, &v, start.time + share * start.dt, &mut solve.dampers);
-            system.force(&x, &solve.dampers, &mut f);
+            system.force(&start, share, &x, &solve.dampers, &mut f);
             iterations += self.half(system, h, &f, &mut v, &mut solve);
         }
         Advance {

@@ -363,6 +363,7 @@ fn the_motion_does_not_depend_on_the_units() {
         bend: base.bend.map(|b| b * per_width * metre * metre),
         stretch_damping: base.stretch_damping * second,
         bend_damping: base.bend_damping * second,
+        strain_limit: base.strain_limit,
     };
     for reference in Reference::all() {
         let end = reference.run(base.clone(), INTERVAL, PINS);

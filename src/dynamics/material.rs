@@ -28,6 +28,9 @@ pub struct Fabric {
     pub stretch_damping: f64,
     /// Damping of bending relative to its stiffness, s. 0 = none.
     pub bend_damping: f64,
+    /// Largest strain that is let through (0.1 = stretched by a tenth), in the worst direction of each triangle; `inf` for no
+    /// limit.
+    pub strain_limit: f64,
 }
 
 impl Default for Fabric {
@@ -40,6 +43,7 @@ impl Default for Fabric {
             bend: [1.0e-5, 1.0e-5, 1.0e-5],
             stretch_damping: 1.0e-3,
             bend_damping: 1.0e-2,
+            strain_limit: 0.1,
         }
     }
 }

@@ -11,6 +11,8 @@
 //! | `elements` | rest shapes; the springs, triangles and hinges of a mesh |
 //! | `springs`, `stretch` | mass-spring stretching; finite-element membrane |
 //! | `bend` | hinges between triangles |
+//! | `strain` | the strain limit |
+//! | `pins`, `seams` | soft pins and weights; seams that close |
 //! | `damping`, `air` | the damping matrix; drag and wind |
 //! | `integrator`, `implicit` | semi-implicit Newmark; implicit Euler |
 //! | `solve`, `multilevel` | sparse block matrices, conjugate gradients; their preconditioner |
@@ -29,10 +31,13 @@ mod material;
 mod multilevel;
 #[cfg(test)]
 mod physics;
+mod pins;
+mod seams;
 mod solve;
 #[cfg(test)]
 mod speed;
 mod springs;
+mod strain;
 mod stretch;
 
 use glam::DVec3;
@@ -48,6 +53,12 @@ pub use integrator::Newmark;
 use integrator::{Start, System};
 pub use material::Fabric;
 use multilevel::Hierarchy;
+use pins::Pin;
+pub use pins::SoftPin;
+pub use seams::Seam;
+use seams::Stitch;
+use springs::Spring;
+pub use strain::StrainReport;
 
 /// How the cloth moves; the same for all cloths of a scene.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -142,6 +153,8 @@ pub struct Proposal {
     pub assembly_ms: f64,
     /// Time spent on linear solves, ms (implicit only).
     pub solve_ms: f64,
+    /// Stretch beyond the limit that is left.
+    pub strain: StrainReport,
 }
 
 /// Energies of the free and pinned cloth vertices, J.
@@ -194,7 +207,6 @@ impl Dynamics {
                 pinned[(body.vertices.start + v) as usize] = true;
             }
         }
-        elements.finish(nodes.len());
         let mut mass = vec![0.0; mesh.vertex_count()];
         let mut inverse_mass = vec![0.0; mesh.vertex_count()];
         for (&v, &m) in nodes.iter().zip(&node_mass) {
@@ -213,8 +225,85 @@ impl Dynamics {
             inverse_mass,
             settings: settings.clone(),
         };
-        dynamics.refresh();
+        dynamics.finish();
         dynamics
+    }
+
+    /// Adds seams. Their pairs must be cloth vertices.
+    pub fn with_seams(mut self, seams: &[Seam]) -> Self {
+        let node_of = self.node_of();
+        for seam in seams {
+            for (&[a, b], &from) in seam.pairs.iter().zip(&seam.from) {
+                let ends = [a, b].map(|v| node_of[v as usize]);
+                assert!(
+                    !ends.contains(&u32::MAX),
+                    "a seam joins cloth, not {a} and {b}"
+                );
+                // the length of border that a vertex stands for, by the area that it stands for
+                let length = ends.map(|i| (2.0 * self.elements.area_of[i as usize]).sqrt());
+                let stiffness = seam.stiffness * 0.5 * (length[0] + length[1]);
+                self.elements.stitches.push(Stitch {
+                    spring: Spring {
+                        ends,
+                        rest: seam.gap,
+                        stiffness,
+                        damping: seam.damping * stiffness,
+                    },
+                    from,
+                    start: seam.start,
+                    duration: seam.duration,
+                });
+            }
+        }
+        self.finish();
+        self
+    }
+
+    /// Adds soft pins and their masses; obstacle vertices among them become free.
+    ///
+    /// # Panics
+    /// If a vertex would be free without mass.
+    pub fn with_soft_pins(mut self, pins: &[SoftPin]) -> Self {
+        let mut node_of = self.node_of();
+        for pin in pins {
+            let v = pin.vertex as usize;
+            let scripted = node_of[v] != u32::MAX && self.inverse_mass[v] == 0.0;
+            if node_of[v] == u32::MAX {
+                node_of[v] = self.nodes.len() as u32;
+                self.nodes.push(pin.vertex);
+                self.node_mass.push(0.0);
+                self.elements.area_of.push(0.0);
+            }
+            let node = node_of[v];
+            self.node_mass[node as usize] += pin.mass;
+            self.mass[v] = self.node_mass[node as usize];
+            assert!(self.mass[v] > 0.0, "soft pin at vertex {v} needs a mass");
+            if !scripted {
+                self.inverse_mass[v] = 1.0 / self.mass[v];
+            }
+            self.elements.pins.push(Pin {
+                node,
+                stiffness: DVec3::from_array(pin.stiffness),
+                damping: pin.damping,
+            });
+        }
+        self.finish();
+        self
+    }
+
+    /// Node of each mesh vertex, `u32::MAX` for those without.
+    fn node_of(&self) -> Vec<u32> {
+        let mut node_of = vec![u32::MAX; self.mass.len()];
+        for (node, &v) in self.nodes.iter().enumerate() {
+            node_of[v as usize] = node as u32;
+        }
+        node_of
+    }
+
+    /// What follows from elements and masses.
+    fn finish(&mut self) {
+        self.elements.finish(self.nodes.len());
+        self.refresh();
     }
 
     /// Multiplies the mass of each mesh vertex: weights sewn into a hem. Stiffness stays.
@@ -287,10 +376,12 @@ impl Dynamics {
             time,
             dt,
         };
-        let advance = match &self.settings.integrator {
+        let mut advance = match &self.settings.integrator {
             Integrator::Newmark(newmark) => newmark.advance(&self.system(), start),
             Integrator::ImplicitEuler(euler) => euler.advance(&self.system(), start),
         };
+        let (x, v) = (&mut advance.x, &mut advance.v);
+        self.elements.limit_strain(&self.system(), start.x, x, v);
         // obstacles, and cloths without a model
         let mut x = target.to_vec();
         let mut v: Vec<DVec3> = target
@@ -309,7 +400,13 @@ impl Dynamics {
             iterations: advance.iterations,
             assembly_ms: advance.assembly_ms,
             solve_ms: advance.solve_ms,
+            strain: self.elements.strain(&advance.x),
         }
+    }
+
+    /// Strain of all faces at `x`, against the limits of their fabrics.
+    pub fn strain(&self, x: &[DVec3]) -> StrainReport {
+        self.elements.strain(&self.gather(x))
     }
 
     /// Longest loop that the integrator will take from the state `x`, s; infinite if it is implicit.

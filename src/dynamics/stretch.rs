@@ -1,7 +1,7 @@
 //! Finite-element membrane: orthotropic stretch, shear and their coupling, one linear triangle per face.
 //!
 //! Source: Baraff and Witkin's stretch and shear conditions [BW98] §4.2-4.3 as an energy of the deformation gradient
-//! [Kim20]. With a = ∂x/∂u and b = ∂x/∂v, the images of the warp and weft directions:
+//! [KIM20]. With a = ∂x/∂u and b = ∂x/∂v, the images of the warp and weft directions:
 //!
 //! ```text
 //! ψ = ½ c₁₁ ε² + c₁₂ ε η + ½ c₂₂ η² + ½ G s²,    ε = |a| − 1,  η = |b| − 1,  s = a · b
@@ -12,7 +12,7 @@
 //! scales the conditions by the area, not the energy, which makes stiffness depend on the mesh; the coupling is ours.
 //!
 //! The stiffness matrix is projected to positive semi-definite in closed form, part by part. Stretch: the part along
-//! a is c₁₁ > 0, the two across are σ/|a|, dropped under compression. Shear [Kim20]: with λ = (T + √(T² + 12 s²))/2,
+//! a is c₁₁ > 0, the two across are σ/|a|, dropped under compression. Shear [KIM20]: with λ = (T + √(T² + 12 s²))/2,
 //! T = |a|² + |b|², the positive eigenvalues of its Hessian are λ once and |s| twice. The force itself is exact.
 
 use glam::{DMat3, DVec2, DVec3};
@@ -34,6 +34,18 @@ pub(super) struct Triangle {
     pub(super) shear: f64,
     /// Damping relative to the stiffness, s.
     pub(super) damping: f64,
+    /// Largest principal stretch permitted: 1 + the strain limit.
+    pub(super) limit: f64,
+}
+
+/// The largest stretch of a triangle and where it acts.
+pub(super) struct LargestStretch {
+    /// σ: 1 at rest, 1.1 when stretched by 10 % in the worst direction.
+    pub(super) value: f64,
+    /// Unit vector in the material that is stretched most.
+    pub(super) material: DVec2,
+    /// Its image in space, divided by σ.
+    pub(super) world: DVec3,
 }
 
 /// Factors of the stiffness and damping matrices in a sum of both.
@@ -74,6 +86,7 @@ impl Triangle {
             stretch: [fabric.stretch[0], fabric.coupling, fabric.stretch[1]],
             shear: fabric.shear,
             damping: fabric.stretch_damping,
+            limit: 1.0 + fabric.strain_limit,
         })
     }
 
@@ -194,14 +207,29 @@ impl Triangle {
         }
     }
 
-    /// Largest principal stretch: 1 at rest, 1.1 when stretched by 10 % in the worst direction.
-    pub(super) fn largest_stretch(&self, x: &[DVec3]) -> f64 {
-        let s = self.strain(x);
-        let (aa, bb) = (s.a.length_squared(), s.b.length_squared());
-        // larger eigenvalue of FᵀF
+    /// Larger singular value of the deformation gradient, with its vectors.
+    pub(super) fn largest_stretch(&self, x: &[DVec3]) -> LargestStretch {
+        let (mut a, mut b) = (DVec3::ZERO, DVec3::ZERO);
+        for (g, &v) in self.gradient.iter().zip(&self.vertices) {
+            a += g.x * x[v as usize];
+            b += g.y * x[v as usize];
+        }
+        let (aa, bb, ab) = (a.length_squared(), b.length_squared(), a.dot(b));
+        // larger eigenvalue of FᵀF, from the middle of the two
         let half_difference = 0.5 * (aa - bb);
-        let root = (half_difference * half_difference + s.shear * s.shear).sqrt();
-        (0.5 * (aa + bb) + root).sqrt()
+        let root = (half_difference * half_difference + ab * ab).sqrt();
+        let value = (0.5 * (aa + bb) + root).sqrt();
+        let direction = if half_difference > 0.0 {
+            DVec2::new(root + half_difference, ab)
+        } else {
+            DVec2::new(ab, root - half_difference)
+        };
+        let material = direction.try_normalize().unwrap_or(DVec2::X);
+        LargestStretch {
+            value,
+            material,
+            world: (material.x * a + material.y * b) / value,
+        }
     }
 }
 

@@ -96,6 +96,12 @@ impl ContactPoint {
             .sum()
     }
 
+    /// Inverse mass of the point, `Σ wᵢ² / mᵢ`, from 1/kg per vertex; 0 where nothing can move.
+    pub fn inverse_mass(&self, inverse_mass: &[f64]) -> f64 {
+        let each = self.vertices.iter().zip(self.weights);
+        each.map(|(&v, w)| w * w * inverse_mass[v as usize]).sum()
+    }
+
     /// Distance of the two points along the normal, in metres.
     pub fn gap(&self, x: &[DVec3]) -> f64 {
         self.relative(x).dot(self.normal)

@@ -54,7 +54,7 @@ impl Framing {
     /// A = max(x − τ z),  B = max(−x − τ z)    ⇒   e_z ≤ −(A + B) / 2τ,  eₓ = (A − B) / 2
     /// ```
     ///
-    /// and the same for y; the nearer of the two distances does not fit, so the smaller e_z is taken.
+    /// and the same for y; the nearer of the two distances does not fit, so the farther eye is taken.
     pub fn of(&self, points: impl IntoIterator<Item = DVec3>, aspect: f64) -> Option<Camera> {
         let (azimuth, elevation) = (self.azimuth.to_radians(), self.elevation.to_radians());
         let towards_eye = DVec3::new(

@@ -44,6 +44,8 @@ pub enum Shading {
 pub enum Paint<'a> {
     /// A colour for the front (from where faces run counter-clockwise) and one for the back.
     TwoSided(Colour, Colour),
+    /// A front and a back colour for each face of the model.
+    FaceColours(&'a [[Colour; 2]]),
     /// A value from 0 to 1 for each *vertex of the position array*, shown by [`STRAIN_COLOURS`].
     VertexValues(&'a [f32]),
     /// A value from 0 to 1 for each face of the model, shown by [`STRAIN_COLOURS`].

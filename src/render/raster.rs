@@ -360,7 +360,7 @@ mod tests {
     fn a_grid_of_slivers_with_corners_on_sample_centres_is_watertight() {
         let mut seed = 11;
         let place = |i: usize, j: usize, seed: &mut u64| {
-            let jitter = if i % 8 == 0 || j % 8 == 0 {
+            let jitter = if i.is_multiple_of(8) || j.is_multiple_of(8) {
                 0.0
             } else {
                 (noise(seed) * 8.0).floor() * 0.25 - 1.0

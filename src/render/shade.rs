@@ -51,7 +51,7 @@ impl<'a> Shader<'a> {
             .collect();
         let paints = picture.models.iter().map(|model| match model.paint {
             Paint::TwoSided(front, back) => [front.to_linear(), back.to_linear()],
-            Paint::VertexValues(_) | Paint::FaceValues(_) => [Vec3::ONE; 2],
+            Paint::FaceColours(_) | Paint::VertexValues(_) | Paint::FaceValues(_) => [Vec3::ONE; 2],
         });
         Self {
             picture,
@@ -101,7 +101,7 @@ impl<'a> Shader<'a> {
             && self.surface.facets[a].dot(self.surface.facets[b]) >= ALIKE
             && model.shading != Shading::Flat
             && model.marked.is_empty()
-            && !matches!(model.paint, Paint::FaceValues(_))
+            && !matches!(model.paint, Paint::FaceValues(_) | Paint::FaceColours(_))
             && !self.settings.wire
     }
 
@@ -129,6 +129,9 @@ impl<'a> Shader<'a> {
         let paint = match model.paint {
             _ if model.marked.binary_search(&own).is_ok() => self.mark,
             Paint::TwoSided(..) => self.paints[number as usize][usize::from(side < 0.0)],
+            Paint::FaceColours(colours) => {
+                colours[own as usize][usize::from(side < 0.0)].to_linear()
+            }
             Paint::FaceValues(values) => light_of(values[own as usize]),
             Paint::VertexValues(values) => {
                 let shift = self.surface.shift[number as usize];

@@ -45,7 +45,7 @@ fn step_of(value: f32) -> (usize, f32) {
 ///
 /// With the rest shape laid into a plane as the 2 × 2 matrix D₀ (two edge vectors) and the same edges now as
 /// D (3 × 2), the deformation gradient is F = D D₀⁻¹; the stretch is its larger singular value, the root of
-/// the larger eigenvalue of FᵀF. A face without area at rest gives NaN.
+/// the larger eigenvalue of `FᵀF`. A face without area at rest gives NaN.
 pub fn principal_stretch(rest: &[DVec3], positions: &[DVec3], faces: &[[u32; 3]]) -> Vec<f64> {
     faces
         .par_iter()

@@ -47,6 +47,8 @@ impl Default for Impulses {
 #[derive(Default)]
 pub(super) struct Seen {
     points: Vec<(ContactPoint, f64)>,
+    /// Points that had to be pushed, one entry for each in `points`.
+    pushed: Vec<bool>,
     number: BTreeMap<Pair, usize>,
 }
 
@@ -58,8 +60,17 @@ impl Seen {
         let next = self.points.len();
         match *self.number.entry(impact.pair).or_insert(next) {
             number if number < next => self.points[number] = (point, target),
-            _ => self.points.push((point, target)),
+            _ => {
+                self.points.push((point, target));
+                self.pushed.push(false);
+            }
         }
+    }
+
+    /// Points that had to be pushed.
+    pub(super) fn pushed(&self) -> impl Iterator<Item = ContactPoint> {
+        let all = self.points.iter().zip(&self.pushed);
+        all.filter_map(|((point, _), pushed)| pushed.then_some(*point))
     }
 }
 
@@ -79,9 +90,10 @@ impl Impulses {
         let mut changed = vec![false; candidate.x.len()];
         for _ in 0..self.sweeps.max(1) {
             let mut moved = false;
-            for (point, target) in &seen.points {
+            for ((point, target), pushed) in seen.points.iter().zip(&mut seen.pushed) {
                 if keep_open(candidate, point, *target) {
                     moved = true;
+                    *pushed = true;
                     for v in point.vertices {
                         changed[v as usize] |= candidate.inverse_mass[v as usize] > 0.0;
                     }

@@ -12,13 +12,14 @@ mod zones;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use contact::settle;
 pub use hold::Hold;
 pub use impulses::Impulses;
 pub use repulsion::Repulsion;
 pub use rigid_zones::RigidZones;
 
 use crate::geometry::detect::{Asked, Detector, Margin};
-use crate::geometry::{Impact, ccd};
+use crate::geometry::{ContactPoint, Impact, ccd};
 use crate::state::Candidate;
 
 /// A response method with its settings, as a scene names it.
@@ -122,6 +123,10 @@ pub struct Response {
     pub left: usize,
     /// Vertices that were part of an impact at any time, ascending.
     pub touched: Vec<u32>,
+    /// Points that impulses had to push open.
+    pub pushed: Vec<ContactPoint>,
+    /// Vertices that a zone stage moved, ascending: their mean velocity is all that they have left.
+    pub zoned: Vec<u32>,
 }
 
 /// Impacts are judged by this share of the thickness, while stages open pairs to the whole of it: what one impulse
@@ -152,11 +157,14 @@ pub fn respond(
     let mut response = Response::default();
     let mut touched = vec![false; candidate.x.len()];
     let mut impacts = detector.impacts(start.mesh(), start.positions(), &candidate.x, &asked);
-    'stages: for stage in stages {
+    for stage in stages {
+        if impacts.is_empty() {
+            break;
+        }
         let mut memory = stage.memory(candidate);
         for _ in 0..stage.max_rounds() {
             if impacts.is_empty() {
-                break 'stages;
+                break;
             }
             for &v in impacts.iter().flat_map(|impact| &impact.vertices) {
                 touched[v as usize] = true;
@@ -173,6 +181,9 @@ pub fn respond(
             });
 
             let changed = stage.apply(&impacts, &mut memory, candidate);
+            if !matches!(stage, Stage::Impulses(_)) {
+                response.zoned.extend(&changed);
+            }
             if changed.is_empty() {
                 break; // another round would see the same impacts
             }
@@ -191,7 +202,12 @@ pub fn respond(
             ));
             impacts.sort_by(|a, b| a.time.total_cmp(&b.time).then(a.pair.cmp(&b.pair)));
         }
+        if let Memory::Impulses(seen) = memory {
+            response.pushed.extend(seen.pushed());
+        }
     }
+    response.zoned.sort_unstable();
+    response.zoned.dedup();
     response.left = impacts.len();
     response.touched = (0..)
         .zip(touched)

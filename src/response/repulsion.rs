@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::contact::keep_open;
-use crate::geometry::detect::{Detector, Margin};
+use crate::geometry::{ContactPoint, Detector, Margin};
 use crate::state::Candidate;
 
 /// Settings of the repulsions.
@@ -23,8 +23,10 @@ pub struct Repulsion {
     pub fraction: f64,
     /// Proximities are looked for up to this many thicknesses; below 1 would miss some that matter.
     pub reach: f64,
-    /// Passes over all proximities; 0 switches repulsions off.
-    pub sweeps: u32,
+    /// Most passes over all proximities; 0 switches repulsions off. A stack of n layers needs several times n.
+    pub max_sweeps: u32,
+    /// Passes end when no gap lacks more than this share of its thickness.
+    pub tolerance: f64,
 }
 
 impl Default for Repulsion {
@@ -32,15 +34,20 @@ impl Default for Repulsion {
         Self {
             fraction: 0.1,
             reach: 1.5,
-            sweeps: 4,
+            max_sweeps: 60,
+            tolerance: 0.01,
         }
     }
 }
 
 impl Repulsion {
-    /// Applies repulsions to a candidate; returns the vertices that it moved, ascending.
-    pub fn apply(&self, candidate: &mut Candidate<'_>, detector: &mut Detector) -> Vec<u32> {
-        if self.sweeps == 0 {
+    /// Applies repulsions to a candidate; returns the points that had to be pushed.
+    pub fn apply(
+        &self,
+        candidate: &mut Candidate<'_>,
+        detector: &mut Detector,
+    ) -> Vec<ContactPoint> {
+        if self.max_sweeps == 0 {
             return Vec::new();
         }
         let start = candidate.start;
@@ -50,30 +57,34 @@ impl Repulsion {
             thickness: &reach,
             rest: &surfaces.rest,
         };
-        let proximities = detector.proximities(start.mesh(), start.positions(), &margin, None);
-        let mut moved = vec![false; candidate.x.len()];
-        for _ in 0..self.sweeps {
-            for proximity in &proximities {
-                let point = proximity.point();
-                // the threshold may be clamped by the rest distance of neighbours, the thickness with it
+        let near = detector.proximities(start.mesh(), start.positions(), &margin, None);
+        // the threshold may be clamped by the rest distance of neighbours, the thickness with it
+        let points: Vec<(ContactPoint, f64, f64)> = near
+            .iter()
+            .map(|near| {
+                let point = near.point();
                 let thickness = candidate
                     .thickness_of(&point)
-                    .min(proximity.threshold / self.reach);
-                let target = if proximity.gap < thickness {
-                    proximity.gap + self.fraction * (thickness - proximity.gap)
-                } else {
-                    thickness
-                };
-                if keep_open(candidate, &point, target) {
-                    for v in point.vertices {
-                        moved[v as usize] |= candidate.inverse_mass[v as usize] > 0.0;
-                    }
-                }
+                    .min(near.threshold / self.reach);
+                let lack = (thickness - near.gap).max(0.0);
+                let target = near.gap.min(thickness) + self.fraction * lack;
+                (point, target, self.tolerance * thickness)
+            })
+            .collect();
+        let mut pushed = vec![false; points.len()];
+        for _ in 0..self.max_sweeps {
+            let mut done = true;
+            for ((point, target, tolerance), pushed) in points.iter().zip(&mut pushed) {
+                done &= target - point.gap(&candidate.x) <= *tolerance;
+                *pushed |= keep_open(candidate, point, *target);
+            }
+            if done {
+                break;
             }
         }
-        (0..)
-            .zip(moved)
-            .filter_map(|(v, moved)| moved.then_some(v))
+        let points = points.into_iter().zip(pushed);
+        points
+            .filter_map(|((point, ..), pushed)| pushed.then_some(point))
             .collect()
     }
 }

@@ -3,7 +3,7 @@
 //! ```text
 //! segments   pairs of crossing faces, by exact signs
 //! trace      chains of segments: curves in space
-//! paths      the curves on the cloth, their types and partners
+//! classify   the curves on the cloth: types and partners
 //! regions    what is on the wrong side of each path
 //! ```
 //!
@@ -16,7 +16,9 @@ use glam::{DVec2, DVec3};
 use crate::error::MeshError;
 use crate::geometry::{Mesh, mesh::check_positions};
 
+mod classify;
 mod distance;
+mod export;
 mod fan;
 mod parity;
 mod paths;
@@ -24,10 +26,13 @@ mod perturb;
 mod regions;
 mod segments;
 mod trace;
+mod weld;
 
+pub use export::PathSummary;
 pub use paths::{Contour, Kind, Path, PathKind, Place};
 pub use regions::Inside;
 pub use segments::{Crossing, End, Location, Segment, Segments};
+pub use weld::{Welded, coincident, weld};
 
 /// All intersections of a mesh.
 #[derive(Clone, Debug, PartialEq)]
@@ -81,12 +86,17 @@ pub fn analyse(mesh: &Mesh, x: &[DVec3], rest: Rest<'_>) -> Result<Analysis, Mes
         assert_eq!(uv.len(), mesh.faces().len(), "parameters for every face");
     }
     let segments = Segments::find(mesh, x);
-    let chains = trace::chains(mesh, x, &segments);
-    let (contours, mut paths) = paths::classify(mesh, x, &segments, &chains);
+    let (contours, mut paths) = assemble(mesh, x, &segments);
     regions::Flood::new(mesh, x, rest, &segments).fill(&mut paths);
     Ok(Analysis {
         segments,
         contours,
         paths,
     })
+}
+
+/// Joins segments to intersections and paths, without their inside; linear in the number of segments.
+pub fn assemble(mesh: &Mesh, x: &[DVec3], segments: &Segments) -> (Vec<Contour>, Vec<Path>) {
+    let chains = trace::chains(mesh, x, segments);
+    classify::classify(mesh, x, segments, &chains)
 }

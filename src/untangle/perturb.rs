@@ -8,8 +8,9 @@
 //! xᵢ + ε (i, i², i³),    ε > 0 smaller than any number
 //! ```
 //!
-//! [EC95] §3 (without their reduction modulo a prime: our integers may grow). The orientation of four vertices is then a cubic in ε whose last
-//! coefficient is the Vandermonde determinant of their numbers, hence not zero; its sign is that of the first
+//! This is the idea of [EM90], simulation of simplicity. We differ: one power of ε for all coordinates instead of a
+//! tower (as Emiris and Canny do), because then the proof is short: the orientation of four vertices is a cubic in ε whose
+//! last coefficient is the Vandermonde determinant of their numbers, hence not zero, and its sign is that of the first
 //! coefficient that is not zero. All answers are about *one* perturbed mesh in general position, so that they fit each
 //! other. What is not degenerate is not affected; what is depends on the vertex numbers, and only on them.
 
@@ -164,24 +165,26 @@ mod tests {
     use super::*;
     use crate::oracle::position;
 
-    /// The determinant of the perturbed 4 × 4 matrix in rationals, at an ε so small that nothing else matters.
+    /// x · 2^1400; exact for coordinates that are multiples of 2^-1074.
+    fn scaled(x: f64) -> BigInt {
+        let ratio: BigRational = BigRational::from_float(x).unwrap() * (BigInt::from(1) << 1400);
+        ratio.to_integer()
+    }
+
+    /// The determinant of the perturbed matrix in integers, at an ε so small that nothing else matters.
+    ///
+    /// Coordinates are multiples of 2^-300 below 4 and vertex numbers below 10: coefficients of the cubic are 0 or above
+    /// 2^-900, and below 2^60; ε = 2^-1100.
     fn sign_at_small_epsilon(x: &[DVec3], vertices: [u32; 4]) -> i32 {
-        let rational = |value: f64| BigRational::from_float(value).unwrap();
-        // coordinates are multiples of 2^-300 below 4 and numbers below 100: coefficients of the cubic are 0 or
-        // above 2^-900, and below 2^60
-        let epsilon = BigRational::new(BigInt::from(1), BigInt::from(1) << 1100);
+        let epsilon = BigInt::from(1) << 300;
         let rows = vertices.map(|v| {
-            let p = x[v as usize];
-            let i = BigRational::from_integer(BigInt::from(v));
-            [
-                rational(p.x) + &epsilon * &i,
-                rational(p.y) + &epsilon * &i * &i,
-                rational(p.z) + &epsilon * &i * &i * &i,
-            ]
+            let p = x[v as usize].to_array();
+            let i = BigInt::from(v);
+            [0, 1, 2].map(|k| scaled(p[k]) + &epsilon * i.pow(k as u32 + 1))
         });
         let difference = |r: usize| [0, 1, 2].map(|k| &rows[r][k] - &rows[0][k]);
         let [u, v, w] = [difference(1), difference(2), difference(3)];
-        let mut value = BigRational::zero();
+        let mut value = BigInt::zero();
         for (i, j, k) in [(0, 1, 2), (1, 2, 0), (2, 0, 1)] {
             value += &u[i] * (&v[j] * &w[k] - &v[k] * &w[j]);
         }

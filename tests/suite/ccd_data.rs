@@ -1,13 +1,18 @@
 //! The continuous test on published queries with exact truth (tests/data/ccd-queries-*, each with its README).
 
+use std::array;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 
 use flate2::read::GzDecoder;
 use glam::DVec3;
+use num_rational::BigRational;
+use num_traits::Zero;
 use percale::geometry::Sweep;
 use percale::geometry::ccd::{Answer, Contact, Mode, Question, edge_edge, vertex_face};
+
+use crate::ccd_separation::distance;
 
 /// One published query.
 struct Query {
@@ -68,8 +73,8 @@ fn load(path: &str, name: &str) -> Vec<Query> {
     rows.chunks_exact(8)
         .map(|rows| Query {
             sweep: Sweep {
-                start: std::array::from_fn(|i| rows[i].0),
-                end: std::array::from_fn(|i| rows[4 + i].0),
+                start: array::from_fn(|i| rows[i].0),
+                end: array::from_fn(|i| rows[4 + i].0),
             },
             meets: rows[0].1,
             time: None,
@@ -205,6 +210,91 @@ fn the_fast_mode_misses_nothing_published() {
             set.name,
             set.queries.len()
         );
+    }
+}
+
+/// How far apart features may be that the fast mode takes for meeting: what they can move in the shortest part of the
+/// motion that it looks at (2⁻²⁰), and the rounding error of positions relative to the pair's extent.
+fn stated_tolerance(sweep: &Sweep) -> f64 {
+    let (mut motion, mut extent): (f64, f64) = (0.0, 0.0);
+    for i in 0..4 {
+        for j in 0..4 {
+            let (start, end) = (sweep.start[i] - sweep.start[j], sweep.end[i] - sweep.end[j]);
+            motion = motion.max((end - start).length());
+            extent = extent.max(start.length()).max(end.length());
+        }
+    }
+    motion / f64::from(1 << 20) + 64.0 * f64::EPSILON * extent
+}
+
+#[test]
+fn what_the_fast_mode_takes_for_meeting_is_within_the_stated_tolerance() {
+    let mut count = 0;
+    let mut largest: f64 = 0.0;
+    for set in all() {
+        for (i, query) in set.queries.iter().enumerate().filter(|(_, q)| !q.meets) {
+            let Some(Contact { time, .. }) = contact(set.ask(query, Mode::Fast)) else {
+                continue;
+            };
+            let at = |t: f64| distance(query.sweep.at(t), set.name.ends_with("ee"));
+            // Zoom in on the nearest moment of the part.
+            let (mut middle, mut width) = (time + 0.5f64.powi(21), 0.5f64.powi(21));
+            for _ in 0..12 {
+                let near = (-8..=8).map(|k| middle + f64::from(k) / 8.0 * width);
+                middle = near
+                    .min_by(|a, b| at(*a).total_cmp(&at(*b)))
+                    .expect("17 times");
+                width /= 4.0;
+            }
+            let nearest = at(middle);
+            println!("{} {i}: apart by {nearest:.1e} at {time}", set.name);
+            let tolerance = stated_tolerance(&query.sweep);
+            assert!(
+                at(time) <= tolerance,
+                "{} {i}: {} > {tolerance}",
+                set.name,
+                at(time)
+            );
+            count += 1;
+            largest = largest.max(nearest);
+        }
+    }
+    println!("{count} in all, at most {largest:.1e} apart");
+    assert!(count <= 120, "{count}: more than ever before");
+}
+
+/// Whether the four points are coplanar during the whole motion: a cubic that vanishes at four times.
+fn always_coplanar(sweep: &Sweep) -> bool {
+    let exact = |x: f64| BigRational::from_float(x).expect("a finite number");
+    (0..4).all(|t| {
+        let at = |i: usize, axis: usize| {
+            let (x0, x1) = (exact(sweep.start[i][axis]), exact(sweep.end[i][axis]));
+            &x0 + (x1 - &x0) * exact(f64::from(t))
+        };
+        let d: [[BigRational; 3]; 3] =
+            array::from_fn(|i| array::from_fn(|k| at(i + 1, k) - at(0, k)));
+        let minor = |i: usize, j: usize| &d[1][i] * &d[2][j] - &d[1][j] * &d[2][i];
+        (&d[0][0] * minor(1, 2) + &d[0][1] * minor(2, 0) + &d[0][2] * minor(0, 1)).is_zero()
+    })
+}
+
+#[test]
+fn the_13_funnel_pairs_that_stay_coplanar_are_found() {
+    let sets = simulation();
+    let set = sets
+        .iter()
+        .find(|s| s.name == "cloth-funnel_ee")
+        .expect("it is there");
+    let pairs: Vec<&Query> = set
+        .queries
+        .iter()
+        .filter(|q| q.meets && always_coplanar(&q.sweep))
+        .collect();
+    assert_eq!(pairs.len(), 13);
+    for query in pairs {
+        assert!(matches!(set.ask(query, Mode::Exact), Answer::Hit(_)));
+        assert_ne!(set.ask(query, Mode::Fast), Answer::Never);
+        assert!(matches!(set.ask(query, Mode::Cubic), Answer::Uncertain(_)));
     }
 }
 

@@ -260,9 +260,9 @@ impl Moment {
         if let Self::Root { sturm, from, to } = self {
             let middle = from.middle(to);
             if sturm.count(from, &middle) == 1 {
-                *to = middle
+                *to = middle;
             } else {
-                *from = middle
+                *from = middle;
             }
         }
     }

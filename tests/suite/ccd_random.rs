@@ -3,13 +3,15 @@
 use glam::DVec3;
 use num_rational::BigRational;
 use percale::geometry::Sweep;
-use percale::geometry::ccd::{Answer, Contact, Mode, Question, edge_edge, vertex_face};
+use percale::geometry::ccd::{
+    Answer, Contact, Effort, Mode, Question, edge_edge_effort, vertex_face_effort,
+};
 
 use rayon::prelude::*;
 
 use crate::ccd_oracle::{edge_edge_meeting, vertex_face_meeting};
 
-/// SplitMix64 (Steele, Lea, Flood 2014): small, and the same everywhere.
+/// `SplitMix64` (Steele, Lea, Flood 2014): small, and the same everywhere.
 struct Random(u64);
 
 impl Random {
@@ -51,6 +53,8 @@ impl Random {
 }
 
 type Points = [DVec3; 8];
+type Make = fn(&mut Random) -> Points;
+type Test = fn(&Sweep, Question) -> (Answer, Effort);
 
 fn sweep(p: Points) -> Sweep {
     Sweep {
@@ -63,7 +67,7 @@ fn sweep(p: Points) -> Sweep {
 const ALL_MAGNITUDES: &str = "all magnitudes";
 
 /// The families of motions; each returns start and end of four points.
-const FAMILIES: [(&str, fn(&mut Random) -> Points); 18] = [
+const FAMILIES: [(&str, Make); 18] = [
     ("uniform", |r| std::array::from_fn(|_| r.vector())),
     ("near each other", |r| {
         let centre = r.vector();
@@ -328,10 +332,10 @@ struct Tally {
 }
 
 fn check(sweep: &Sweep, edges: bool, tally: &mut Tally) {
-    let (test, split): (fn(&Sweep, Question) -> Answer, usize) = if edges {
-        (edge_edge, 2)
+    let (test, split): (Test, usize) = if edges {
+        (edge_edge_effort, 2)
     } else {
-        (vertex_face, 1)
+        (vertex_face_effort, 1)
     };
     let first = if edges {
         edge_edge_meeting(sweep)
@@ -341,13 +345,14 @@ fn check(sweep: &Sweep, edges: bool, tally: &mut Tally) {
     let first = if sweep.is_still() { None } else { first };
     tally.meets += usize::from(first.is_some());
     for mode in [Mode::Fast, Mode::Exact, Mode::Cubic] {
-        let answer = test(
+        let (answer, effort) = test(
             sweep,
             Question {
                 mode,
                 ..Question::default()
             },
         );
+        assert!(effort.parts <= 256 && effort.exact <= 13, "{effort:?}");
         match &answer {
             Answer::Never => assert!(first.is_none(), "{mode:?} misses {sweep:?}"),
             Answer::Hit(contact) => {
@@ -366,8 +371,9 @@ fn check(sweep: &Sweep, edges: bool, tally: &mut Tally) {
     }
 }
 
-fn run(seed: u64, rounds: usize) {
-    let lines: Vec<String> = FAMILIES
+/// One line per family.
+fn run(seed: u64, rounds: usize) -> Vec<String> {
+    FAMILIES
         .par_iter()
         .enumerate()
         .map(|(i, (name, make))| {
@@ -391,17 +397,16 @@ fn run(seed: u64, rounds: usize) {
                 tally.uncertain_apart
             )
         })
-        .collect();
-    println!("{}", lines.join("\n"));
+        .collect()
 }
 
 #[test]
 fn ten_thousand_random_motions_agree_with_the_oracle() {
-    run(1, 295);
+    println!("{}", run(1, 295).join("\n"));
 }
 
 #[test]
 #[ignore = "minutes: a million queries against a slow oracle; run in release"]
 fn a_million_random_motions_agree_with_the_oracle() {
-    run(2, 29_400);
+    println!("{}", run(2, 29_400).join("\n"));
 }

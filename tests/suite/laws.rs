@@ -218,8 +218,8 @@ fn repulsion_opens_what_is_too_near_and_keeps_momentum() {
         x: x.clone(),
     };
     let repulsion = Repulsion::default();
-    let moved = repulsion.apply(&mut candidate, &mut detector);
-    assert!(moved.len() > 100, "{} vertices moved", moved.len());
+    let pushed = repulsion.apply(&mut candidate, &mut detector);
+    assert!(pushed.len() > 100, "{} points pushed", pushed.len());
     assert!(case.momentum(&candidate.x).length() < 1e-15);
     let height = |x: &[DVec3]| {
         x[121..].iter().map(|p| p.y).sum::<f64>() / 121.0

@@ -1,7 +1,8 @@
 //! Integration tests: one binary, one module per theme.
 #![allow(
     clippy::unwrap_used,
-    reason = "a test that cannot unwrap has failed; clippy.toml knows only #[test] functions"
+    clippy::print_stdout,
+    reason = "a test that cannot unwrap has failed, and prints what it measured; clippy.toml knows only #[test] functions"
 )]
 
 mod broken_scenes;
@@ -9,14 +10,17 @@ mod ccd_data;
 mod ccd_flat;
 mod ccd_oracle;
 mod ccd_random;
+mod ccd_separation;
 mod detection;
 mod documents;
 mod flat_sheet;
+mod friction;
 mod judge;
 mod laws;
 mod loaders;
 mod path_data;
 mod path_judge;
+mod path_topology;
 mod paths;
 mod resolve;
 mod scene_keys;

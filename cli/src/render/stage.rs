@@ -1,11 +1,14 @@
 //! A recording as pictures: colours, ground, camera.
 
+use std::borrow::Cow;
+
 use glam::DVec3;
-use percale::geometry::{Aabb, Body, BodyKind};
+use percale::geometry::{Aabb, Body, BodyKind, Mesh};
 use percale::io::recording::Recording;
 use percale::render::{
-    self, Camera, Colour, Framing, Image, Model, Paint, Picture, Settings, Shading,
+    self, Camera, Colour, Framing, Image, Line, Model, Paint, Picture, Settings, Shading,
 };
+use percale::untangle::{self, Analysis, Kind, Rest};
 use percale::verify::audit;
 
 use crate::failure::Failure;
@@ -30,12 +33,55 @@ const FRAMED: f64 = 1.5;
 /// Frames that are looked at to place the camera.
 const CAMERA_FRAMES: u64 = 24;
 
+/// Share of its path's colour that an inside face takes on.
+const TINT: f32 = 0.5;
+/// Width of paths, in pixels.
+const PATH_WIDTH: f64 = 3.0;
+
+/// What is drawn.
+#[derive(Clone, Copy)]
+pub(crate) enum Source<'a> {
+    /// The frames of a result folder.
+    Recording(&'a Recording),
+    /// One mesh.
+    Still(&'a Mesh, &'a [DVec3]),
+}
+
+impl<'a> Source<'a> {
+    fn mesh(self) -> &'a Mesh {
+        match self {
+            Self::Recording(recording) => recording.mesh(),
+            Self::Still(mesh, _) => mesh,
+        }
+    }
+
+    fn positions(self, frame: u64) -> Result<Cow<'a, [DVec3]>, Failure> {
+        Ok(match self {
+            Self::Recording(recording) => Cow::Owned(recording.positions(frame)?),
+            Self::Still(_, x) => Cow::Borrowed(x),
+        })
+    }
+
+    /// Whether the run that made a frame has found it free of intersections.
+    fn is_audited(self, frame: u64) -> bool {
+        match self {
+            Self::Recording(recording) => {
+                let mut reports = recording.reports().iter();
+                reports.any(|report| report.frame == frame && report.intersections == 0)
+            }
+            Self::Still(..) => false,
+        }
+    }
+}
+
 /// Everything that stays the same over the frames.
 pub(crate) struct Stage<'a> {
-    recording: &'a Recording,
+    source: Source<'a>,
     camera: Camera,
     grounds: Vec<bool>,
     strain: Option<Strain>,
+    /// Whether intersection paths are drawn.
+    pub(crate) shows_paths: bool,
     pub(crate) settings: Settings,
 }
 
@@ -47,26 +93,27 @@ struct Strain {
 impl<'a> Stage<'a> {
     /// For some frames; without a camera, all cloth of these frames is in view.
     pub(crate) fn new(
-        recording: &'a Recording,
+        source: Source<'a>,
         frames: &[u64],
         [width, height]: [u32; 2],
         camera: Option<Camera>,
     ) -> Result<Self, Failure> {
-        let start = recording.positions(0)?;
-        let bodies = recording.mesh().bodies();
+        let start = source.positions(0)?;
+        let bodies = source.mesh().bodies();
         let grounds: Vec<bool> = bodies.iter().map(|body| is_ground(body, &start)).collect();
         let camera = match camera {
             Some(camera) => camera,
             None => {
                 let aspect = f64::from(width) / f64::from(height);
-                frame_all(recording, frames, &grounds, aspect)?
+                frame_all(source, frames, &grounds, aspect)?
             }
         };
         Ok(Self {
-            recording,
+            source,
             camera,
             grounds,
             strain: None,
+            shows_paths: false,
             settings: Settings {
                 width,
                 height,
@@ -77,15 +124,19 @@ impl<'a> Stage<'a> {
 
     /// Colours the cloth by its largest stretch since frame 0, up to so many percent.
     pub(crate) fn show_strain(&mut self, percent: f64) -> Result<(), Failure> {
-        let rest = self.recording.positions(0)?;
+        let rest = self.source.positions(0)?.into_owned();
         self.strain = Some(Strain { rest, percent });
         Ok(())
     }
 
-    /// Draws a frame. Faces that cross others are red.
+    /// Draws a frame. Faces that cross others are red, unless paths show where.
     pub(crate) fn draw(&self, frame: u64) -> Result<Image, Failure> {
-        let mesh = self.recording.mesh();
-        let x = self.recording.positions(frame)?;
+        let mesh = self.source.mesh();
+        let x = self.source.positions(frame)?;
+        let analysis = match self.shows_paths && !self.source.is_audited(frame) {
+            true => Some(untangle::analyse(mesh, &x, Rest::Unknown)?),
+            false => None,
+        };
         let values: Option<Vec<f32>> = self.strain.as_ref().map(|strain| {
             let stretch = render::principal_stretch(&strain.rest, &x, mesh.faces());
             render::to_vertices(&stretch, mesh.faces(), mesh.vertex_count())
@@ -93,7 +144,12 @@ impl<'a> Stage<'a> {
                 .map(|stretch| (100.0 * (stretch - 1.0) / strain.percent) as f32)
                 .collect()
         });
-        let crossing = self.crossing_faces(frame, &x);
+        let crossing = match &analysis {
+            Some(_) => vec![],
+            None => self.crossing_faces(frame, &x),
+        };
+        let inside = analysis.as_ref().map(|a| inside_faces(mesh, a));
+        let curves: Vec<(Kind, Vec<DVec3>)> = analysis.iter().flat_map(|a| curves(a, &x)).collect();
         let marked: Vec<Vec<u32>> = mesh
             .bodies()
             .iter()
@@ -103,23 +159,32 @@ impl<'a> Stage<'a> {
             })
             .collect();
 
-        let mut cloths = 0;
+        let mut cloths = CLOTHS.into_iter().cycle();
+        let colours: Vec<[Colour; 2]> = (mesh.bodies().iter().zip(&self.grounds))
+            .map(|(body, ground)| match body.kind {
+                BodyKind::Cloth => cloths.next().expect("a cycle does not end"),
+                BodyKind::Obstacle if *ground => [GROUND; 2],
+                BodyKind::Obstacle => [OBSTACLE; 2],
+            })
+            .collect();
+        let tinted: Vec<Option<Vec<[Colour; 2]>>> = (mesh.bodies().iter().zip(&colours))
+            .map(|(body, plain)| {
+                let inside = inside.as_ref()?;
+                let faces = body.faces.clone().map(|f| inside[f as usize]);
+                Some(faces.map(|kind| tint(*plain, kind)).collect())
+            })
+            .collect();
         let models = mesh.bodies().iter().enumerate().map(|(number, body)| {
             let ground = self.grounds[number];
-            let (paint, shading) = match body.kind {
-                BodyKind::Cloth => {
-                    let [front, back] = CLOTHS[cloths % CLOTHS.len()];
-                    cloths += 1;
-                    let plain = Paint::TwoSided(front, back);
-                    (
-                        values.as_deref().map_or(plain, Paint::VertexValues),
-                        Shading::Smooth,
-                    )
-                }
-                BodyKind::Obstacle if ground => (Paint::TwoSided(GROUND, GROUND), Shading::Flat),
-                BodyKind::Obstacle => {
-                    (Paint::TwoSided(OBSTACLE, OBSTACLE), Shading::Crease(CREASE))
-                }
+            let shading = match body.kind {
+                BodyKind::Cloth => Shading::Smooth,
+                BodyKind::Obstacle if ground => Shading::Flat,
+                BodyKind::Obstacle => Shading::Crease(CREASE),
+            };
+            let paint = match (&values, &tinted[number]) {
+                (Some(values), _) if body.kind == BodyKind::Cloth => Paint::VertexValues(values),
+                (_, Some(colours)) if !ground => Paint::FaceColours(colours),
+                _ => Paint::TwoSided(colours[number][0], colours[number][1]),
             };
             Model {
                 positions: &x,
@@ -132,9 +197,18 @@ impl<'a> Stage<'a> {
         });
         let picture = Picture {
             models: models.collect(),
-            lines: vec![],
+            lines: (curves.iter())
+                .map(|(kind, points)| Line {
+                    points,
+                    colour: Colour(kind.colour()),
+                    width: PATH_WIDTH,
+                })
+                .collect(),
         };
         let mut image = render::draw(&picture, &self.camera, &self.settings);
+        if let Some(analysis) = &analysis {
+            list_kinds(&mut image, analysis);
+        }
         if let Some(strain) = &self.strain {
             render::legend(&mut image, "0 %", &format!("{} %", strain.percent));
         }
@@ -143,15 +217,56 @@ impl<'a> Stage<'a> {
 
     /// Faces that cross others, ascending. Frames that the run has audited as free are not tested again.
     fn crossing_faces(&self, frame: u64, x: &[DVec3]) -> Vec<u32> {
-        let reports = self.recording.reports();
-        let report = reports.iter().find(|report| report.frame == frame);
-        if report.is_some_and(|report| report.intersections == 0) {
+        if self.source.is_audited(frame) {
             return vec![];
         }
-        let mut faces = audit::intersections(self.recording.mesh(), x).concat();
+        let mut faces = audit::intersections(self.source.mesh(), x).concat();
         faces.sort_unstable();
         faces.dedup();
         faces
+    }
+}
+
+/// The type of the path that each face is inside of, if most of its corners are; of several the last.
+fn inside_faces(mesh: &Mesh, analysis: &Analysis) -> Vec<Option<Kind>> {
+    let mut of_face = vec![None; mesh.faces().len()];
+    for path in &analysis.paths {
+        let kind = analysis.contours[path.contour as usize].kind;
+        let inside = path.inside.vertices();
+        let is_inside = |v: &u32| inside.binary_search(v).is_ok();
+        for &face in inside.iter().flat_map(|&v| mesh.faces_of_vertex(v)) {
+            let corners = mesh.faces()[face as usize];
+            if corners.iter().filter(|v| is_inside(v)).count() >= 2 {
+                of_face[face as usize] = Some(kind);
+            }
+        }
+    }
+    of_face
+}
+
+fn curves(analysis: &Analysis, x: &[DVec3]) -> Vec<(Kind, Vec<DVec3>)> {
+    let contours = (0u32..).zip(&analysis.contours);
+    contours
+        .flat_map(|(number, contour)| {
+            let curves = analysis.curves(number, x).into_iter();
+            curves.map(|curve| (contour.kind, curve))
+        })
+        .collect()
+}
+
+fn tint(plain: [Colour; 2], kind: Option<Kind>) -> [Colour; 2] {
+    kind.map_or(plain, |kind| {
+        plain.map(|colour| colour.mix(Colour(kind.colour()), TINT))
+    })
+}
+
+/// Lists the types in the upper left corner, each in its colour.
+fn list_kinds(image: &mut Image, analysis: &Analysis) {
+    let scale = (image.height() / 360).max(1);
+    for (row, (kind, count)) in (0u32..).zip(analysis.counts()) {
+        let at = [6 * scale, (6 + 10 * row) * scale];
+        let line = format!("{count} {kind}");
+        render::text(image, &line, at, scale, Colour(kind.colour()));
     }
 }
 
@@ -167,15 +282,15 @@ fn is_ground(body: &Body, x: &[DVec3]) -> bool {
 
 /// A camera that has in view all cloth of the frames, and the obstacles that are not much larger.
 fn frame_all(
-    recording: &Recording,
+    source: Source<'_>,
     frames: &[u64],
     grounds: &[bool],
     aspect: f64,
 ) -> Result<Camera, Failure> {
-    let bodies = recording.mesh().bodies();
+    let bodies = source.mesh().bodies();
     let mut kept: Vec<Vec<DVec3>> = vec![vec![]; bodies.len()];
     for frame in super::spread(frames, CAMERA_FRAMES) {
-        let x = recording.positions(frame)?;
+        let x = source.positions(frame)?;
         for (body, kept) in bodies.iter().zip(&mut kept) {
             kept.extend(points(body, &x));
         }
@@ -198,5 +313,5 @@ fn frame_all(
     let points = framed.flat_map(|((_, points), _)| points.iter().copied());
     Framing::default()
         .of(points, aspect)
-        .ok_or_else(|| Failure::input("the recording has no points to look at"))
+        .ok_or_else(|| Failure::input("there are no points to look at"))
 }

@@ -7,8 +7,12 @@
 use super::Effort;
 use super::gap::Gap;
 
-/// Shortest part that is still halved, as a fraction of the motion.
+/// Parts up to this fraction of the motion are not halved further.
 const SHORTEST_PART: f64 = 1.0 / (1 << 20) as f64;
+
+/// The same where features must keep a distance: the moment at which it is lost need not be known as well as the moment
+/// of touching, and finding it takes two parts per halving.
+const SHORTEST_PART_APART: f64 = 1.0 / (1 << 12) as f64;
 
 /// Largest number of parts looked at.
 const MAX_PARTS: u32 = 256;
@@ -28,8 +32,11 @@ pub(super) struct Part {
 pub(super) struct Search<'a, const N: usize> {
     gap: &'a Gap<N>,
     separation: f64,
+    shortest: f64,
     /// Parts still to look at, earliest last.
     open: Vec<(f64, f64)>,
+    /// Whether the features certainly come within the separation at some time not before the open parts.
+    certain: bool,
     /// Work done so far.
     pub(super) effort: Effort,
 }
@@ -40,7 +47,13 @@ impl<'a, const N: usize> Search<'a, N> {
         Self {
             gap,
             separation,
+            shortest: if separation > 0.0 {
+                SHORTEST_PART_APART
+            } else {
+                SHORTEST_PART
+            },
             open: vec![(0.0, 1.0)],
+            certain: false,
             effort: Effort { parts: 1, exact: 0 },
         }
     }
@@ -70,19 +83,21 @@ impl<'a, const N: usize> Search<'a, N> {
                     continue;
                 }
             }
-            if self.separation == 0.0 && gap.certainly_meets() {
-                let from = self.first_coplanar(from, to);
+            if self.separation > 0.0 {
+                self.certain = self.certain || gap.ends_within(self.separation);
+            } else if gap.certainly_meets() {
+                let from = first_coplanar(&gap, from, to);
                 return Some(Part {
                     from,
                     to,
                     certain: true,
                 });
             }
-            if to - from <= SHORTEST_PART {
+            if to - from <= self.shortest {
                 return Some(Part {
                     from,
                     to,
-                    certain: false,
+                    certain: self.certain,
                 });
             }
             let middle = 0.5 * (from + to);
@@ -91,18 +106,28 @@ impl<'a, const N: usize> Search<'a, N> {
         }
         None
     }
+}
 
-    /// A time before which, from `from` on, the polygon is certainly not coplanar with the origin; it is so at most
-    /// about [`SHORTEST_PART`] later, unless rounding hides it.
-    fn first_coplanar(&self, mut from: f64, mut to: f64) -> f64 {
-        while to - from > SHORTEST_PART {
-            let middle = 0.5 * (from + to);
-            if self.gap.during(from, middle).never_coplanar(0.0) {
-                from = middle;
-            } else {
-                to = middle;
-            }
+/// A time, from `from` on, before which the polygon (given from `from` to `to`) is certainly not coplanar with the origin;
+/// it is so at most [`SHORTEST_PART`] later, unless rounding hides it.
+///
+/// Halves the cubic by de Casteljau's scheme: three roundings of ε/2 of the largest coefficient each time.
+fn first_coplanar<const N: usize>(gap: &Gap<N>, mut from: f64, mut to: f64) -> f64 {
+    let mut v = gap.coplanarity();
+    let largest = v.iter().fold(0.0, |max: f64, v| max.max(v.abs()));
+    let error = gap.coplanarity_error() + 32.0 * f64::EPSILON * largest;
+    while to - from > SHORTEST_PART {
+        let middle = 0.5 * (from + to);
+        let mean = |a: f64, b: f64| 0.5 * (a + b);
+        let (ab, bc, cd) = (mean(v[0], v[1]), mean(v[1], v[2]), mean(v[2], v[3]));
+        let (abc, bcd) = (mean(ab, bc), mean(bc, cd));
+        let abcd = mean(abc, bcd);
+        let left = [v[0], ab, abc, abcd];
+        if left.iter().all(|&v| v > error) || left.iter().all(|&v| v < -error) {
+            (from, v) = (middle, [abcd, bcd, cd, v[3]]);
+        } else {
+            (to, v) = (middle, left);
         }
-        from
     }
+    from
 }

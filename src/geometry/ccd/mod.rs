@@ -210,3 +210,71 @@ where
     };
     (answer, search.effort)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MODES: [Mode; 3] = [Mode::Fast, Mode::Exact, Mode::Cubic];
+
+    fn both(sweep: &Sweep, question: Question) -> [Answer; 2] {
+        [vertex_face(sweep, question), edge_edge(sweep, question)]
+    }
+
+    #[test]
+    fn what_does_not_move_never_meets_even_if_it_touches() {
+        let touching = [DVec3::ZERO, DVec3::ZERO, DVec3::X, DVec3::Y];
+        let sweep = Sweep {
+            start: touching,
+            end: touching,
+        };
+        for mode in MODES {
+            for separation in [0.0, 1.0] {
+                assert_eq!(
+                    both(&sweep, Question { mode, separation }),
+                    [Answer::Never; 2]
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_a_number_is_uncertain_at_the_start() {
+        let start = [DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z];
+        let end = [DVec3::splat(f64::NAN), DVec3::INFINITY, DVec3::Y, DVec3::Z];
+        for mode in MODES {
+            for answer in both(
+                &Sweep { start, end },
+                Question {
+                    mode,
+                    separation: 0.0,
+                },
+            ) {
+                let Answer::Uncertain(contact) = answer else {
+                    panic!("{answer:?}");
+                };
+                assert_eq!(contact.time, 0.0);
+                assert!(contact.normal.is_normalized());
+                assert!(contact.weights.iter().all(|w| w.is_finite()));
+            }
+        }
+    }
+
+    #[test]
+    fn the_cubic_is_uncertain_about_motions_within_a_plane() {
+        let face = [DVec3::X, 2.0 * DVec3::X, DVec3::X + DVec3::Y];
+        let sweep = |x: f64| Sweep {
+            start: [DVec3::new(0.0, 0.1, 0.0), face[0], face[1], face[2]],
+            end: [DVec3::new(x, 0.1, 0.0), face[0], face[1], face[2]],
+        };
+        let question = Question {
+            mode: Mode::Cubic,
+            separation: 0.0,
+        };
+        assert!(matches!(
+            vertex_face(&sweep(1.5), question),
+            Answer::Uncertain(_)
+        ));
+        assert_eq!(vertex_face(&sweep(0.5), question), Answer::Never);
+    }
+}
