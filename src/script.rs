@@ -30,17 +30,8 @@ pub struct Track {
     pub motions: Vec<Motion>,
     /// When they are let go, in seconds; infinite for never. It happens between two frames.
     pub until: f64,
-    /// How closely they follow.
-    pub grip: Grip,
-}
-
-/// How closely vertices follow their script.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Grip {
-    /// To the bit, whatever is in the way: infinite mass.
-    Firm,
-    /// Pulled by a critically damped spring that lags behind by this many seconds; contact can hold them up.
-    Soft(f64),
+    /// Whether they go there to the bit, whatever is in the way; otherwise forces may pull them there.
+    pub firm: bool,
 }
 
 /// One motion of a track, in seconds from the start of the scene.
@@ -140,7 +131,7 @@ impl Script {
     /// Vertices that follow to the bit in the frame after `frame`, track by track.
     pub fn held(&self, frame: u64) -> Vec<u32> {
         let held = self.tracks.iter().filter(|track| self.holds(track, frame));
-        let held = held.filter(|track| track.grip == Grip::Firm);
+        let held = held.filter(|track| track.firm);
         held.flat_map(|track| track.vertices.iter().copied())
             .collect()
     }
@@ -161,66 +152,19 @@ impl Script {
         (frame as f64) < track.until * self.fps
     }
 
-    /// Positions of all vertices at a tick; those that are not scripted keep `x`.
+    /// Where the script has its vertices at a tick; the others are at `x`.
     ///
     /// Between frames the error of rounding to the grid is blended from frame to frame. So nothing jumps at a
     /// frame, and what stands still keeps its bits.
     pub fn at(&self, tick: u64, x: &[DVec3]) -> Vec<DVec3> {
         let mut target = x.to_vec();
-        self.place(tick, |track| track.grip == Grip::Firm, &mut target);
-        target
-    }
-
-    /// Pulls the vertices of soft tracks towards where their script has them at the end of an interval.
-    ///
-    /// One step of implicit Euler for a spring of frequency 1/lag with critical damping, relative to the script's own
-    /// motion, applied after all other forces: stable for any lag, and independent of masses.
-    ///
-    /// ```text
-    /// x' = (x + a s₁ + b (x₀ + s₁ − s₀)) / (1 + a + b),    a = (dt/lag)², b = 2 dt/lag
-    /// ```
-    ///
-    /// `interval`: its first and last tick, `dt` its length in seconds, `x0` where it starts; the candidate is
-    /// changed in positions and velocities alike.
-    pub fn pull(
-        &self,
-        interval: [u64; 2],
-        dt: f64,
-        x0: &[DVec3],
-        x: &mut [DVec3],
-        v: &mut [DVec3],
-    ) {
-        if self.tracks.iter().all(|track| track.grip == Grip::Firm) {
-            return;
-        }
-        let soft = |track: &Track| track.grip != Grip::Firm;
-        let [mut before, mut after] = [x0.to_vec(), x0.to_vec()];
-        self.place(interval[0], soft, &mut before);
-        self.place(interval[1], soft, &mut after);
-        let during = (interval[1] - 1) / TICKS_PER_FRAME;
-        for track in self.tracks.iter().filter(|track| self.holds(track, during)) {
-            let Grip::Soft(lag) = track.grip else {
-                continue;
-            };
-            let (a, b) = ((dt / lag) * (dt / lag), 2.0 * dt / lag);
-            for i in track.vertices.iter().map(|&v| v as usize) {
-                let carried = x0[i] + (after[i] - before[i]);
-                let pulled = (x[i] + a * after[i] + b * carried) / (1.0 + a + b);
-                v[i] += (pulled - x[i]) / dt;
-                x[i] = pulled;
-            }
-        }
-    }
-
-    /// Puts the vertices of some tracks where their script has them at a tick.
-    fn place(&self, tick: u64, chosen: impl Fn(&Track) -> bool, target: &mut [DVec3]) {
         let frame = tick / TICKS_PER_FRAME;
         let share = (tick % TICKS_PER_FRAME) as f64 / TICKS_PER_FRAME as f64;
         let time = |frames: f64| frames / self.fps;
         // a frame tick ends the frame before it
         let during = tick.saturating_sub(1) / TICKS_PER_FRAME;
         let held = self.tracks.iter().filter(|track| self.holds(track, during));
-        for track in held.filter(|track| chosen(track)) {
+        for track in held {
             let before = track.at(time(frame as f64));
             let places: Vec<DVec3> = if track.motions.is_empty() || share == 0.0 {
                 before.into_iter().map(|p| self.grid.round(p)).collect()
@@ -240,6 +184,7 @@ impl Script {
                 target[v as usize] = place;
             }
         }
+        target
     }
 }
 
@@ -373,7 +318,7 @@ mod tests {
             placed,
             motions,
             until: f64::INFINITY,
-            grip: Grip::Firm,
+            firm: true,
         };
         Script::new(vec![track], grid, FPS)
     }
@@ -435,7 +380,7 @@ mod tests {
             placed: vec![DVec3::Y],
             motions: vec![],
             until: f64::INFINITY,
-            grip: Grip::Firm,
+            firm: true,
         };
         let script = Script::new(vec![track], Grid::F32, FPS);
         let x = points();
@@ -449,7 +394,7 @@ mod tests {
             placed: vec![DVec3::Y],
             motions: vec![],
             until: 0.1, // 6 frames
-            grip: Grip::Firm,
+            firm: true,
         };
         let script = Script::new(vec![track], Grid::F32, FPS);
         let x = [DVec3::ZERO, DVec3::ZERO];
@@ -460,40 +405,6 @@ mod tests {
                 let place = script.at(frame * TICKS_PER_FRAME + tick, &x)[1];
                 assert_eq!(place == DVec3::Y, held, "frame {frame}, tick {tick}");
             }
-        }
-    }
-
-    #[test]
-    fn a_soft_track_follows_a_steady_motion_exactly_and_a_jump_within_its_lag() {
-        let shift = keyframes(
-            vec![
-                key(0.0, [0.0; 3], [0.0; 3]),
-                key(10.0, [10.0, 0.0, 0.0], [0.0; 3]),
-            ],
-            Interpolation::Linear,
-        );
-        let track = Track {
-            vertices: vec![0],
-            placed: vec![DVec3::ZERO],
-            motions: vec![shift],
-            until: f64::INFINITY,
-            grip: Grip::Soft(0.05),
-        };
-        let script = Script::new(vec![track], Grid::None, FPS);
-        assert!(script.held(0).is_empty(), "contact may hold it up");
-        let dt = 1.0 / FPS;
-        // moves along with its script, and once starts a metre aside of it
-        for (offset, tolerance) in [(0.0, 1e-12), (1.0, 0.06)] {
-            let mut x = vec![DVec3::new(0.0, offset, 0.0)];
-            let mut v = vec![DVec3::X];
-            for frame in 0..30 {
-                let x0 = x.clone();
-                x[0] += dt * v[0]; // nothing else acts on it
-                let interval = [frame, frame + 1].map(|frame| frame * TICKS_PER_FRAME);
-                script.pull(interval, dt, &x0, &mut x, &mut v);
-            }
-            let expected = DVec3::new(0.5, 0.0, 0.0);
-            assert!((x[0] - expected).length() < tolerance, "{}", x[0]);
         }
     }
 

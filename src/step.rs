@@ -371,15 +371,7 @@ impl Simulation {
 
         let clock = Instant::now();
         let target = script.at(*tick + length, state.positions());
-        let mut proposal =
-            dynamics.propose(state.positions(), state.velocities(), &target, time, dt);
-        script.pull(
-            [*tick, *tick + length],
-            dt,
-            state.positions(),
-            &mut proposal.x,
-            &mut proposal.v,
-        );
+        let proposal = dynamics.propose(state.positions(), state.velocities(), &target, time, dt);
         phases.propose_ms += milliseconds(clock);
 
         let mut candidate = Candidate {

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use glam::DVec3;
 
-use super::objects::Object;
+use super::objects::{Grip, Object};
 use super::{Quantity, Scene, SceneError};
 use crate::dynamics::{ClothModel, Dynamics, RestShape};
 use crate::geometry::{Body, Mesh};
-use crate::script::{Grip, Script};
+use crate::script::Script;
 use crate::state::Surfaces;
 use crate::step::{Settings, Setup, Simulation};
 
@@ -61,6 +61,11 @@ impl Scene {
             density.extend(object.painted(Quantity::Density)?);
         }
         dynamics.weigh(&density);
+        let mut pins = Vec::new();
+        for (object, body) in objects.iter().zip(mesh.bodies()) {
+            pins.extend(object.soft_pins(body.vertices.start, dynamics.mass()));
+        }
+        let dynamics = dynamics.with_soft_pins(&pins);
         let surfaces = self.surfaces(&mesh, rest, &objects)?;
         let settings = Settings {
             fps: self.fps,

@@ -124,6 +124,16 @@ impl Cloth {
             if let Some(until) = pin.until {
                 not_negative(&format!("{place}.pin.{p}.until"), until)?;
             }
+            if let Some(springs) = &pin.soft {
+                let key = format!("{place}.pin.{p}.soft");
+                for stiffness in springs.stiffness {
+                    not_negative(&format!("{key}.stiffness"), stiffness)?;
+                }
+                not_negative(&format!("{key}.damping"), springs.damping)?;
+                if pin.until.is_some() {
+                    return problem(key, "a soft pin cannot be let go: remove `until`");
+                }
+            }
         }
         for (p, paint) in self.paint.iter().enumerate() {
             positive(&format!("{place}.paint.{p}.factor"), paint.factor)?;

@@ -195,6 +195,24 @@ pub struct Pin {
     /// When they are let go, in seconds from the start of the scene [default: never].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<f64>,
+    /// Pulled to their places by springs instead of being there to the bit; not with `until`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub soft: Option<Springs>,
+}
+
+/// Springs on each vertex of a region.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Springs {
+    /// Along x, y and z, in newtons per metre; 0 leaves a direction free.
+    pub stiffness: [f64; 3],
+    /// Damping relative to the stiffness, in seconds.
+    #[serde(default = "springs_damping")]
+    pub damping: f64,
+}
+
+fn springs_damping() -> f64 {
+    0.01
 }
 
 /// A map over the vertices of a cloth, multiplied with what the cloth has anyway; several multiply.
@@ -257,11 +275,12 @@ pub struct Obstacle {
     pub thickness: Option<f64>,
 }
 
-/// How an obstacle follows its script if it gives way: simulated as cloth, every vertex on a spring.
+/// How an obstacle follows its script if it gives way: simulated as cloth, every vertex on a critically damped spring.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Soft {
-    /// Time by which it lags behind a jump, in seconds; it sags by lag² times gravity.
+    /// Time by which its springs lag, in seconds: it trails a steady motion by 2 lag times the speed, sags by lag²
+    /// times gravity, and pushes with mass times distance over lag².
     pub lag: f64,
     /// What its surface is made of.
     #[serde(default)]

@@ -7,11 +7,11 @@ use serde::Serialize;
 
 use super::motion::Placed;
 use super::shapes::Triangles;
-use super::{Cloth, Motion, Obstacle, Paint, Quantity, Scene, SceneError, Shape};
-use crate::dynamics::{Fabric, Stretch};
+use super::{Cloth, Motion, Obstacle, Paint, Quantity, Scene, SceneError, Shape, Springs};
+use crate::dynamics::{Fabric, SoftPin, Stretch};
 use crate::geometry::BodyKind;
 use crate::io::ScalarKind;
-use crate::script::{Grip, Track, sincos_degrees};
+use crate::script::{Track, sincos_degrees};
 
 /// A body of the mesh to be.
 pub(super) struct Object<'a> {
@@ -39,6 +39,17 @@ pub(super) struct Scripted<'a> {
     until: f64,
     pub(super) grip: Grip,
     key: String,
+}
+
+/// How closely vertices follow their script.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Grip {
+    /// To the bit: infinite mass.
+    Firm,
+    /// Pulled by critically damped springs that lag behind by this many seconds.
+    Lagging(f64),
+    /// Pulled by given springs.
+    Springs(Springs),
 }
 
 /// How large a scene is; all copies counted.
@@ -152,7 +163,7 @@ impl<'a> Object<'a> {
                 vertices,
                 motions: &pin.motion,
                 until: pin.until.map_or(f64::INFINITY, |until| until + delay),
-                grip: Grip::Firm,
+                grip: pin.soft.map_or(Grip::Firm, Grip::Springs),
                 key,
             });
         }
@@ -167,7 +178,7 @@ impl<'a> Object<'a> {
             grip: obstacle
                 .soft
                 .as_ref()
-                .map_or(Grip::Firm, |soft| Grip::Soft(soft.lag)),
+                .map_or(Grip::Firm, |soft| Grip::Lagging(soft.lag)),
             key: key.clone(),
         };
         Self {
@@ -219,10 +230,36 @@ impl<'a> Object<'a> {
                 motions: motions.collect::<Result<_, _>>()?,
                 vertices: part.vertices.iter().map(|v| first + v).collect(),
                 until: part.until,
-                grip: part.grip,
+                firm: part.grip == Grip::Firm,
             })
         };
         self.scripted.iter().map(track).collect()
+    }
+
+    /// The springs that pull softly scripted parts; `first` is the object's first vertex, `mass` that of the mesh's vertices.
+    pub(super) fn soft_pins(&self, first: u32, mass: &[f64]) -> Vec<SoftPin> {
+        let mut pins = Vec::new();
+        for part in &self.scripted {
+            for vertex in part.vertices.iter().map(|v| first + v) {
+                pins.push(match part.grip {
+                    Grip::Firm => continue,
+                    // m x'' = −k x − c x' with k = m/lag² and c = 2m/lag, of which the damping is c/k
+                    Grip::Lagging(lag) => SoftPin {
+                        vertex,
+                        stiffness: [mass[vertex as usize] / (lag * lag); 3],
+                        damping: 2.0 * lag,
+                        mass: 0.0,
+                    },
+                    Grip::Springs(springs) => SoftPin {
+                        vertex,
+                        stiffness: springs.stiffness,
+                        damping: springs.damping,
+                        mass: 0.0,
+                    },
+                });
+            }
+        }
+        pins
     }
 
     /// The product of all maps of a quantity, one number per vertex.
