@@ -1,5 +1,7 @@
 //! Runs that are killed, run out of disk, or may not write: earlier frames stay whole, and `--resume` ends at the same bits.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot unwrap has failed")]
+
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::Path;
