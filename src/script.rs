@@ -287,7 +287,7 @@ pub(crate) fn quaternion(rotation: [f64; 3]) -> DQuat {
     about(DVec3::Z, z) * (about(DVec3::Y, y) * about(DVec3::X, x))
 }
 
-/// Constant angular speed from `a` to `b` the shorter way round [SHO85].
+/// Constant angular speed from `a` to `b` the shorter way round \[SHO85\].
 ///
 /// ```text
 /// q(s) = (sin (1−s)θ · a + sin sθ · b) / sin θ,    tan θ/2 = |a − b| / |a + b|

@@ -4,7 +4,7 @@
 //! Verified ──propose──▶ Candidate ──repel──▶ Candidate ──respond──▶ Candidate ──accept──▶ Verified
 //! ```
 //!
-//! Source: Sifakis §3 [SMT08], after [BFA02]. An interval that is refused is retried at half its length; the
+//! Source: Sifakis §3 \[SMT08\], after \[BFA02\]. An interval that is refused is retried at half its length; the
 //! fail-safe stages run only at the shortest one. Time is counted in ticks, so that intervals halve, double and
 //! land on frames exactly. Nothing depends on the clock: the same scene gives the same bits for any number of
 //! threads, and after a restart from a [`Checkpoint`].
@@ -79,7 +79,7 @@ pub enum VelocityUpdate {
     /// gives a sliding cloth all of its acceleration, and one at rest no velocity.
     Settle,
     /// Vertices that were touched take their mean velocity over the interval, the rest keep the integrator's;
-    /// without impacts only the change is added [SMT08].
+    /// without impacts only the change is added \[SMT08\].
     Sifakis,
     /// `v + dv` for all vertices, `dv` being the response's change of the mean velocity (course notes).
     Notes,

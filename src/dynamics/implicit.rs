@@ -4,7 +4,7 @@
 //! M (v₁ − v₀) = dt f(x₁) − dt D v₁,     x₁ = x₀ + dt v₁
 //! ```
 //!
-//! The first Newton step, linearised at x₀, is the method of Baraff and Witkin [BW98]:
+//! The first Newton step, linearised at x₀, is the method of Baraff and Witkin \[BW98\]:
 //!
 //! ```text
 //! (M + dt D + dt² K) v₁ = M v₀ + dt f(x₀)
@@ -56,7 +56,7 @@ impl Default for ImplicitEuler {
 
 /// Shortest share of a Newton step that is tried before the last state is kept.
 const SHORTEST_STEP: f64 = 1.0 / 64.0;
-/// Share of the descent promised by the slope that a step must bring [NW06] §3.1.
+/// Share of the descent promised by the slope that a step must bring \[NW06\] §3.1.
 const ENOUGH_DESCENT: f64 = 1e-4;
 
 impl ImplicitEuler {

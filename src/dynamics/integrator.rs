@@ -1,6 +1,6 @@
 //! Time integration: from a state to the candidate at the end of an interval, ignoring contact.
 //!
-//! **Semi-implicit Newmark** [BMF03], [BFA02]: elastic forces explicit, damping implicit. One loop of length h:
+//! **Semi-implicit Newmark** \[BMF03\], \[BFA02\]: elastic forces explicit, damping implicit. One loop of length h:
 //!
 //! ```text
 //! (M + h/2 D(x)) v½  = M v + h/2 f(x)         first half, implicit in the damping

@@ -8,8 +8,8 @@
 //! ∂σ/∂xᵢ = (γᵢ · w) u,     F w = σ u,  γᵢ: gradient of the i-th shape function
 //! ```
 //!
-//! weighted by the inverse masses, approaches it [GPR67]; momentum is kept, and scripted nodes do not move. Provot's limit on
-//! springs [PRO95] and [BFA02] are the same idea on edges. We differ in the end: sweeps are finite, so what is left over is
+//! weighted by the inverse masses, approaches it \[GPR67\]; momentum is kept, and scripted nodes do not move. Provot's limit on
+//! springs \[PRO95\] and \[BFA02\] are the same idea on edges. We differ in the end: sweeps are finite, so what is left over is
 //! removed by taking only the largest share of the motion that stays within the limit (convexity: with σ₀ ≤ L < σ₁ any share
 //! up to (L − σ₀)/(σ₁ − σ₀) does), per connected piece. The limit then holds whenever it held at the start and nothing
 //! scripted moved; otherwise the report tells.

@@ -2,7 +2,7 @@
 //!
 //! Each impulse stops the approach of its own impact and may create others, so the stage is swept repeatedly,
 //! in the order of impact times; it converges fast for scattered impacts and slowly for stacks, which the zone
-//! stages exist for. Source: course notes, "Collision Impulse" and "Iteration"; [BFA02].
+//! stages exist for. Source: course notes, "Collision Impulse" and "Iteration"; \[BFA02\].
 //!
 //! We differ:
 //! - A pair that starts further apart than the thickness may still close in to the thickness; one that starts
