@@ -469,4 +469,70 @@ mod tests {
             "a volume of one smallest number may be any"
         );
     }
+
+    #[test]
+    fn a_corner_that_rounding_puts_on_the_wrong_side_separates_nothing() {
+        let mut seed = 5u64;
+        let mut unit = || {
+            seed = seed
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 11) as f64 / (1u64 << 53) as f64
+        };
+        let mut wrong = 0;
+        for _ in 0..20_000 {
+            // A vertex that crosses the plane of a face, at x = `plane`, at about the time `t`.
+            let t = ((1.0 + 62.0 * unit()) as u32) as f64 / 64.0;
+            let (plane0, plane1) = (0.5 * unit(), 0.5 * unit());
+            let from = 0.5 + unit();
+            let to = plane1 - (from - plane0) * (1.0 - t) / t;
+            let face = |x: f64| {
+                [
+                    DVec3::new(x, 1.0, 0.0),
+                    DVec3::new(x, -1.0, 1.0),
+                    DVec3::new(x, -1.0, -1.0),
+                ]
+            };
+            let at = |x: f64, plane: f64| {
+                let [a, b, c] = face(plane);
+                [DVec3::new(x, 0.0, 0.0), a, b, c]
+            };
+            let sweep = Sweep {
+                start: at(from, plane0),
+                end: at(to, plane1),
+            };
+            let gap = Gap::vertex_face(&sweep).during(0.0, t);
+            if gap.end[0].x > 0.0 && !corners(&sweep, t)[0][0].is_positive() {
+                wrong += 1;
+                assert!(!gap.axis_separates(0.0));
+                assert!(!gap.constant_separates(DVec3::X, 0.0));
+                assert!(!gap.separates(DVec3::X, DVec3::X, 0.0));
+                assert!(!gap.never_coplanar(0.0));
+            }
+        }
+        assert!(wrong > 100, "only {wrong} wrong signs");
+    }
+
+    #[test]
+    fn a_flat_polygon_is_separated_on_each_of_its_sides() {
+        // A parallelogram in the plane z = 0, the origin beyond one side after the other; it turns by a right angle and
+        // is stretched, so that neither a constant direction nor one that turns evenly would do for all shapes.
+        let corners = [(-3.0, -1.0), (2.0, -1.0), (3.0, 1.0), (-2.0, 1.0)]
+            .map(|(x, y)| DVec3::new(x, y, 0.0));
+        for shift in [
+            DVec3::Y * 1.5,
+            -DVec3::Y * 1.5,
+            DVec3::X * 3.5,
+            -DVec3::X * 3.5,
+        ] {
+            let start = corners.map(|d| d + shift);
+            let end = start.map(|d| DVec3::new(-2.0 * d.y, 0.5 * d.x, 0.0));
+            let gap = Gap {
+                start,
+                end,
+                scale: DVec3::new(7.0, 7.0, 0.0),
+            };
+            assert!(gap.edge_separates(0.0), "{shift}");
+        }
+    }
 }
