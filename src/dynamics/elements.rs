@@ -5,7 +5,7 @@
 use glam::{DMat3, DVec2, DVec3};
 
 use super::air::Drag;
-use super::bend::{self, Bending, Hinge, Plate};
+use super::bend::{self, Bending, Bent, Hinge, Plate};
 use super::damping::Dampers;
 use super::material::Fabric;
 use super::pins::Pin;
@@ -197,15 +197,15 @@ impl Elements {
         self.bending.for_each_energy(x, add);
     }
 
-    /// Adds the elastic forces, in fixed order.
-    pub(super) fn add_force(&self, x: &[DVec3], f: &mut [DVec3]) {
+    /// Adds the elastic forces, in fixed order; `bent` was measured at the same `x`.
+    pub(super) fn add_force(&self, x: &[DVec3], bent: &Bent, f: &mut [DVec3]) {
         for triangle in self.membranes() {
             triangle.add_force(x, f);
         }
         for spring in &self.springs {
             spring.add_force(x, f);
         }
-        self.bending.add_force(x, f);
+        self.bending.add_force(bent, f);
     }
 
     /// The damping matrix of the elastic elements at `x`, into memory that is used again.
@@ -216,11 +216,8 @@ impl Elements {
         out.springs.clear();
         let springs = self.springs.iter().filter(|s| s.damping > 0.0);
         out.springs.extend(springs.map(|s| s.damper(x)));
-        out.hinges.clear();
-        if self.bending.is_damped() {
-            out.bending = Some(&self.bending);
-            self.bending.gradients(x, &mut out.hinges);
-        }
+        self.bending.measure(x, &mut out.bent);
+        out.bending = self.bending.is_damped().then_some(&self.bending);
     }
 
     /// Adds the weighted stiffness and damping of the elastic elements.
@@ -277,23 +274,24 @@ impl Elements {
         }
     }
 
-    /// For each node a bound on its row sum of the stiffness matrix, N/m.
-    pub(super) fn stiffness_bound(&self, x: &[DVec3]) -> Vec<f64> {
+    /// For each node bounds on its row sums of the stiffness matrix, N/m, and of the damping of bending, N·s/m.
+    pub(super) fn bounds(&self, x: &[DVec3]) -> (Vec<f64>, Vec<f64>) {
         let mut bound = vec![0.0; x.len()];
+        let mut bend_damping = vec![0.0; x.len()];
         for triangle in self.membranes() {
             triangle.add_stiffness_bound(x, &mut bound);
         }
         for spring in &self.springs {
             spring.add_stiffness_bound(&mut bound);
         }
-        self.bending.add_stiffness_bound(x, &mut bound);
+        self.bending.add_bounds(x, &mut bound, &mut bend_damping);
         for stitch in &self.stitches {
             stitch.spring.add_stiffness_bound(&mut bound);
         }
         for pin in &self.pins {
             bound[pin.node as usize] += pin.stiffness.max_element();
         }
-        bound
+        (bound, bend_damping)
     }
 }
 

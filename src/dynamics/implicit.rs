@@ -25,6 +25,7 @@ use std::time::Instant;
 use glam::{DMat3, DVec3};
 use serde::{Deserialize, Serialize};
 
+use super::bend::Bent;
 use super::damping::Dampers;
 use super::integrator::{Advance, Start, System};
 use super::solve::{BlockMatrix, ConjugateGradients, Stop, dot, norm};
@@ -149,6 +150,14 @@ impl<'a> Step<'a> {
         self.solve_ms += milliseconds(clock);
     }
 
+    /// All forces but damping at the present x.
+    fn force(&self, f: &mut Vec<DVec3>) {
+        let mut bent = Bent::default();
+        self.system.elements.bending.measure(&self.x, &mut bent);
+        self.system
+            .force(&self.start, 1.0, &self.x, &self.dampers, &bent, f);
+    }
+
     /// Solves for an improvement of `unknown`, whose residual is `r`.
     fn solve(&mut self, unknown: &mut [DVec3], r: &mut [DVec3]) {
         let clock = Instant::now();
@@ -167,7 +176,7 @@ impl<'a> Step<'a> {
         self.assemble();
         let (system, dt) = (self.system, self.start.dt);
         let mut f = Vec::new();
-        system.force(&self.start, 1.0, self.start.x, &self.dampers, &mut f);
+        self.force(&mut f);
         let mut v = std::mem::take(&mut self.v);
         let mut r = vec![DVec3::ZERO; v.len()];
         self.matrix.multiply(&system.elements.pattern, &v, &mut r);
@@ -210,7 +219,7 @@ impl<'a> Step<'a> {
     fn newton(&mut self) -> bool {
         let (system, dt) = (self.system, self.start.dt);
         let mut f = Vec::new();
-        system.force(&self.start, 1.0, &self.x, &self.dampers, &mut f);
+        self.force(&mut f);
         // −∂Φ/∂v = dt f − M (v − v₀) − dt D v
         let mut r: Vec<DVec3> = (0..f.len())
             .map(|i| dt * f[i] - system.mass[i] * (self.v[i] - self.start.v[i]))

@@ -103,9 +103,17 @@ fn largest_difference(a: &[DVec3], b: &[DVec3]) -> f64 {
         .fold(0.0, f64::max)
 }
 
-fn assert_forces_match(dynamics: &Dynamics, mut x: Vec<DVec3>, h: f64) {
+/// Elastic forces at a state, N.
+pub(super) fn elastic_force(dynamics: &Dynamics, x: &[DVec3]) -> Vec<DVec3> {
+    let mut bent = bend::Bent::default();
+    dynamics.elements.bending.measure(x, &mut bent);
     let mut f = vec![DVec3::ZERO; x.len()];
-    dynamics.elements.add_force(&x, &mut f);
+    dynamics.elements.add_force(x, &bent, &mut f);
+    f
+}
+
+fn assert_forces_match(dynamics: &Dynamics, mut x: Vec<DVec3>, h: f64) {
+    let f = elastic_force(dynamics, &x);
     let largest = f.iter().map(|f| f.length()).fold(0.0, f64::max);
     for i in 0..x.len() {
         for axis in 0..3 {

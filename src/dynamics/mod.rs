@@ -416,7 +416,7 @@ impl Dynamics {
     pub fn max_loop(&self, x: &[DVec3]) -> f64 {
         match &self.settings.integrator {
             Integrator::Newmark(newmark) => {
-                newmark.cfl * self.system().stable_loop(&self.gather(x))
+                newmark.cfl * self.system().stable_loop(&self.gather(x)).0
             }
             Integrator::ImplicitEuler(_) => f64::INFINITY,
         }
