@@ -113,6 +113,13 @@ pub(super) struct Bent {
     gradients: Vec<Gradient>,
 }
 
+impl Bent {
+    /// Whether nothing was measured yet.
+    pub(super) fn is_empty(&self) -> bool {
+        self.turns.is_empty()
+    }
+}
+
 /// A bent triangle: quadratic in the turns of its hinges.
 #[derive(Clone, Debug)]
 pub(super) struct Plate {
@@ -292,16 +299,16 @@ impl Bending {
         }
     }
 
-    /// Calls `add` with one node and the energy of each plate, J.
-    pub(super) fn for_each_energy(&self, x: &[DVec3], mut add: impl FnMut(u32, f64)) {
+    /// Stored energy, J.
+    pub(super) fn energy(&self, x: &[DVec3]) -> f64 {
         let hinges = self.hinges.iter();
         let turns: Vec<f64> = hinges.map(|h| angle(h.positions(x)) - h.rest).collect();
-        for plate in &self.plates {
+        let plates = self.plates.iter().map(|plate| {
             let t = plate.pick(&turns);
             let m = plate.moments(t);
-            let energy = 0.5 * (m[0] * t[0] + m[1] * t[1] + m[2] * t[2]);
-            add(plate.nodes[0], energy);
-        }
+            0.5 * (m[0] * t[0] + m[1] * t[1] + m[2] * t[2])
+        });
+        plates.sum()
     }
 
     /// Adds the elastic forces.

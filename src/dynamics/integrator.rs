@@ -196,6 +196,7 @@ impl Newmark {
                     start.x[i] + share * (start.target[i] - start.x[i])
                 };
             }
+            let met = limit_step(system, h, &mut x, &mut v);
             system.dampers(&x, &v, start.time + share * start.dt, &mut solve.dampers);
             system.force(
                 &start,
@@ -206,6 +207,8 @@ impl Newmark {
                 &mut f,
             );
             iterations += self.half(system, h, &f, &mut v, &mut solve);
+            let elements = system.elements;
+            elements.stop_stretching(&met, system.inverse_mass, &x, &mut v);
         }
         Advance {
             x,
@@ -235,6 +238,18 @@ impl Newmark {
         }
         solve.run(self, system, 0.5 * h, v)
     }
+}
+
+/// Brings end positions within the strain limit, and with them the velocities of the step; returns the faces that met it.
+fn limit_step(system: &System<'_>, h: f64, x: &mut [DVec3], v: &mut [DVec3]) -> Vec<u32> {
+    let before = x.to_vec();
+    let limited = system.elements.limit_strain(system.inverse_mass, x);
+    if !limited.met.is_empty() {
+        for (v, (after, before)) in v.iter_mut().zip(x.iter().zip(before)) {
+            *v += (*after - before) / h;
+        }
+    }
+    limited.met
 }
 
 /// Number of equal loops, none longer than `longest`.
