@@ -4,6 +4,7 @@
 //! are rounded first, and what is certified is what those files hold (design §9).
 
 use glam::DVec3;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::geometry::ccd;
@@ -11,7 +12,7 @@ use crate::geometry::detect::{Asked, Detector};
 use crate::state::Candidate;
 
 /// What positions at output frames are rounded to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Grid {
     /// To f32 values.

@@ -67,8 +67,18 @@ pub(crate) fn cross_by_definition(f: [u32; 3], g: [u32; 3], x: &[DVec3]) -> bool
         })
     };
     let hull = |feature: &[u32]| -> Vec<DVec3> { feature.iter().map(|&v| x[v as usize]).collect() };
+    // larger features meet if smaller ones do, so only those count to which no vertex can be added
+    let is_full = |feature: &[u32], face: [u32; 3], other: &[u32]| {
+        face.iter()
+            .all(|v| feature.contains(v) || other.contains(v))
+    };
     features(f).any(|a| {
-        features(g).any(|b| a.iter().all(|v| !b.contains(v)) && hulls_meet(&hull(&a), &hull(&b)))
+        features(g).any(|b| {
+            a.iter().all(|v| !b.contains(v))
+                && is_full(&a, f, &b)
+                && is_full(&b, g, &a)
+                && hulls_meet(&hull(&a), &hull(&b))
+        })
     })
 }
 
@@ -87,4 +97,35 @@ fn coordinate() -> impl Strategy<Value = f64> {
 /// A position of such coordinates.
 pub(crate) fn position() -> impl Strategy<Value = DVec3> {
     [coordinate(), coordinate(), coordinate()].prop_map(DVec3::from_array)
+}
+
+/// Six points: a face anywhere, and another with one corner a few units in the last place from it (from its inside, a side
+/// or a corner), the rest of it above, or in the same plane up to rounding. What filters get wrong, they get wrong here.
+pub(crate) fn nearly_touching() -> impl Strategy<Value = Vec<DVec3>> {
+    let free = || [-1.0..1.0f64, -1.0..1.0, -1.0..1.0].prop_map(DVec3::from_array);
+    let share = || prop_oneof![1 => Just(0.0), 3 => 0.0..1.0f64];
+    let face = [free(), free(), free()];
+    let shares = (0.1..1.0f64, share(), share());
+    let nudge = (0..3usize, -2..3i32);
+    let rest = [free(), free()];
+    (face, shares, nudge, rest, any::<bool>()).prop_map(
+        |([a, b, c], (r, s, t), (axis, steps), [d, e], flat)| {
+            let mut foot = (r * a + s * b + t * c) / (r + s + t);
+            for _ in 0..steps.abs() {
+                foot[axis] = if steps > 0 {
+                    foot[axis].next_up()
+                } else {
+                    foot[axis].next_down()
+                };
+            }
+            let to = |d: DVec3| {
+                if flat {
+                    foot + d.x * (b - a) + d.y * (c - a)
+                } else {
+                    foot + d
+                }
+            };
+            vec![a, b, c, foot, to(d), to(e)]
+        },
+    )
 }

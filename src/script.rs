@@ -5,6 +5,7 @@
 //! a motion needs no memory, and a restart gives the same bits. Only + − × ÷ √ and the `libm` crate are used.
 
 use glam::{DMat3, DQuat, DVec3};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::grid::Grid;
@@ -29,6 +30,8 @@ pub struct Track {
     pub motions: Vec<Motion>,
     /// When they are let go, in seconds; infinite for never. It happens between two frames.
     pub until: f64,
+    /// Whether they go there to the bit, whatever is in the way; otherwise forces may pull them there.
+    pub firm: bool,
 }
 
 /// One motion of a track, in seconds from the start of the scene.
@@ -65,7 +68,7 @@ pub struct Key {
 }
 
 /// How a keyframed object moves between keys.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Interpolation {
     /// At constant speed.
@@ -125,9 +128,10 @@ impl Script {
         Self { tracks, grid, fps }
     }
 
-    /// Vertices that are scripted in the frame after `frame`, track by track.
+    /// Vertices that follow to the bit in the frame after `frame`, track by track.
     pub fn held(&self, frame: u64) -> Vec<u32> {
         let held = self.tracks.iter().filter(|track| self.holds(track, frame));
+        let held = held.filter(|track| track.firm);
         held.flat_map(|track| track.vertices.iter().copied())
             .collect()
     }
@@ -148,18 +152,19 @@ impl Script {
         (frame as f64) < track.until * self.fps
     }
 
-    /// Positions of all vertices at a tick; those that are not scripted keep `x`.
+    /// Where the script has its vertices at a tick; the others are at `x`.
     ///
     /// Between frames the error of rounding to the grid is blended from frame to frame. So nothing jumps at a
     /// frame, and what stands still keeps its bits.
     pub fn at(&self, tick: u64, x: &[DVec3]) -> Vec<DVec3> {
+        let mut target = x.to_vec();
         let frame = tick / TICKS_PER_FRAME;
         let share = (tick % TICKS_PER_FRAME) as f64 / TICKS_PER_FRAME as f64;
         let time = |frames: f64| frames / self.fps;
-        let mut target = x.to_vec();
         // a frame tick ends the frame before it
         let during = tick.saturating_sub(1) / TICKS_PER_FRAME;
-        for track in self.tracks.iter().filter(|track| self.holds(track, during)) {
+        let held = self.tracks.iter().filter(|track| self.holds(track, during));
+        for track in held {
             let before = track.at(time(frame as f64));
             let places: Vec<DVec3> = if track.motions.is_empty() || share == 0.0 {
                 before.into_iter().map(|p| self.grid.round(p)).collect()
@@ -282,7 +287,7 @@ pub(crate) fn quaternion(rotation: [f64; 3]) -> DQuat {
     about(DVec3::Z, z) * (about(DVec3::Y, y) * about(DVec3::X, x))
 }
 
-/// Constant angular speed from `a` to `b` the shorter way round [SHO85].
+/// Constant angular speed from `a` to `b` the shorter way round \[SHO85\].
 ///
 /// ```text
 /// q(s) = (sin (1−s)θ · a + sin sθ · b) / sin θ,    tan θ/2 = |a − b| / |a + b|
@@ -313,6 +318,7 @@ mod tests {
             placed,
             motions,
             until: f64::INFINITY,
+            firm: true,
         };
         Script::new(vec![track], grid, FPS)
     }
@@ -374,6 +380,7 @@ mod tests {
             placed: vec![DVec3::Y],
             motions: vec![],
             until: f64::INFINITY,
+            firm: true,
         };
         let script = Script::new(vec![track], Grid::F32, FPS);
         let x = points();
@@ -387,6 +394,7 @@ mod tests {
             placed: vec![DVec3::Y],
             motions: vec![],
             until: 0.1, // 6 frames
+            firm: true,
         };
         let script = Script::new(vec![track], Grid::F32, FPS);
         let x = [DVec3::ZERO, DVec3::ZERO];

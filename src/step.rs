@@ -4,7 +4,7 @@
 //! Verified ──propose──▶ Candidate ──repel──▶ Candidate ──respond──▶ Candidate ──accept──▶ Verified
 //! ```
 //!
-//! Source: Sifakis §3 [SMT08], after [BFA02]. An interval that is refused is retried at half its length; the
+//! Source: Sifakis §3 \[SMT08\], after \[BFA02\]. An interval that is refused is retried at half its length; the
 //! fail-safe stages run only at the shortest one. Time is counted in ticks, so that intervals halve, double and
 //! land on frames exactly. Nothing depends on the clock: the same scene gives the same bits for any number of
 //! threads, and after a restart from a [`Checkpoint`].
@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use glam::DVec3;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::dynamics::Dynamics;
@@ -30,7 +31,7 @@ use crate::verify::{self, Verified, audit};
 pub const TICKS_PER_FRAME: u64 = 1 << 16;
 
 /// How long an interval may be.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TimeSettings {
     /// Longest interval, in frames; rounded down to a power of two, at most 1.
@@ -71,14 +72,14 @@ fn ticks(frames: f64) -> u64 {
 }
 
 /// How the end velocity follows from the response.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum VelocityUpdate {
     /// `v + dv` for all vertices, then what still approaches at a contact is stopped, with friction: ours. It alone
     /// gives a sliding cloth all of its acceleration, and one at rest no velocity.
     Settle,
     /// Vertices that were touched take their mean velocity over the interval, the rest keep the integrator's;
-    /// without impacts only the change is added [SMT08].
+    /// without impacts only the change is added \[SMT08\].
     Sifakis,
     /// `v + dv` for all vertices, `dv` being the response's change of the mean velocity (course notes).
     Notes,

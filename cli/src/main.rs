@@ -5,6 +5,7 @@
 
 #![allow(clippy::print_stdout, reason = "results go to stdout")]
 
+mod bench;
 mod check;
 mod export;
 mod failure;
@@ -37,6 +38,7 @@ enum Command {
     Run(run::Run),
     Check(check::Check),
     Export(export::Export),
+    Bench(bench::Bench),
     Render(render::Render),
     Resolve(resolve::Resolve),
 }
@@ -54,6 +56,7 @@ fn main() -> ExitCode {
         Command::Run(run) => run.run(),
         Command::Check(check) => check.run(),
         Command::Export(export) => export.run(),
+        Command::Bench(bench) => bench.run(),
         Command::Render(render) => render.run(),
         Command::Resolve(resolve) => resolve.run(),
     };

@@ -19,6 +19,9 @@ pub(crate) struct Scenes {
     /// Print the text of one scene, to start a scene of your own from
     #[arg(long, value_name = "NAME", conflicts_with_all = ["json", "small"])]
     show: Option<String>,
+    /// Print the JSON Schema of scene files, for completion in editors
+    #[arg(long, conflicts_with_all = ["json", "small", "show"])]
+    schema: bool,
 }
 
 #[derive(Serialize)]
@@ -33,6 +36,10 @@ struct Entry {
 
 impl Scenes {
     pub(crate) fn run(&self) -> Result<ExitCode, Failure> {
+        if self.schema {
+            print!("{}", Scene::schema());
+            return Ok(ExitCode::SUCCESS);
+        }
         if let Some(wanted) = &self.show {
             let found = BUILTIN.iter().find(|(name, _)| name == wanted);
             let (_, text) = found.ok_or_else(|| {

@@ -177,7 +177,9 @@ fn bad_input_ends_with_code_2_a_place_and_a_remedy() {
     );
     let message = refusal(&["run", &nan]);
     assert!(
-        message.contains("nan.toml") && message.contains("vertex 0") && message.contains("finite"),
+        message.contains("nan.toml:5")
+            && message.contains("position")
+            && message.contains("finite"),
         "{message}"
     );
 

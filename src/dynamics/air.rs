@@ -11,12 +11,13 @@
 use std::f64::consts::TAU;
 
 use glam::{DMat3, DVec3};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::stretch::{Triangle, outer};
 
 /// The air around the cloth.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Air {
     /// Density ρ, kg/m³: 1.2 for air at sea level, 0 (default) for none.

@@ -10,15 +10,15 @@
 //!        3
 //! ```
 //!
-//! Each edge gives half of its turn θ|e| to either triangle; S is the mean shape operator [GGRZ06]. Gradients of θ as in
-//! [TG13]. The plate energy with D₁₂ = 0 (cloth has no measurable Poisson effect in bending) makes a sheet bent to a cylinder
+//! Each edge gives half of its turn θ|e| to either triangle; S is the mean shape operator \[GGRZ06\]. Gradients of θ as in
+//! \[TG13\]. The plate energy with D₁₂ = 0 (cloth has no measurable Poisson effect in bending) makes a sheet bent to a cylinder
 //! along φ resist with
 //!
 //! ```text
 //! B(φ) = D₁₁ cos⁴φ + D₂₂ sin⁴φ + 4 D₆₆ cos²φ sin²φ,     so that 4 D₆₆ = 4 B(45°) − D₁₁ − D₂₂.
 //! ```
 //!
-//! We differ from hinge energies ½ k (θ − θ₀)² per edge ([GHDS03], [BMF03]): they are exact on meshes where all vertices are alike,
+//! We differ from hinge energies ½ k (θ − θ₀)² per edge (\[GHDS03\], \[BMF03\]): they are exact on meshes where all vertices are alike,
 //! but on a grid with alternating diagonals the two kinds of vertices shift against each other and 17 % of the rigidity is
 //! lost. Here that shift shows as twist, and costs. At the border the angle is free: it takes the value of least energy,
 //! which removes it from the energy (a Schur complement of the 3×3 matrix of the triangle). Angles vary over the

@@ -17,14 +17,15 @@
 //!
 //! Sources, as far as they were open to us. Denim: bending rigidity 0.14 to 0.23 gf·cm²/cm (1.4 to 2.3e-5 N·m), shear
 //! stiffness 1.5 to 3.4 gf/cm/degree (84 to 191 N/m), 4.7 to 5.7 % extension at 500 gf/cm (about 9 kN/m) for soft washed
-//! cloths [JTX16]; raw denim is several times stiffer in bending (the 11 oz denim of [WOR11]: 2 to 12e-5 N·m), which is what one expects of
-//! the name. Leather: garment sheepskin is 0.64 to 0.96 mm thick and keeps a drape coefficient of 47 to 70 % [MCY21], which takes a bending
+//! cloths \[JTX16\]; raw denim is several times stiffer in bending (the 11 oz denim of \[WOR11\]: 2 to 12e-5 N·m), which is what one expects of
+//! the name. Leather: garment sheepskin is 0.64 to 0.96 mm thick and keeps a drape coefficient of 47 to 70 % \[MCY21\], which takes a bending
 //! length of 3 to 4 cm. Paper: `B = E t³/12` with E = 5e9 Pa and t = 0.1 mm. The others follow from their weight and an estimated
 //! bending length, shear in proportion. Unit: 1 gf·cm²/cm = 9.807e-5 N·m, 1 gf/cm/degree = 56.2 N/m.
 //!
 //! Stretch stiffness is *below* the measured values on purpose, by about ten: a cloth of 1 kN/m stretches by 0.2 % under a metre of
 //! its own weight, which nobody sees, while ten times the stiffness asks for three times as many Newmark loops.
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -131,7 +132,7 @@ impl Fabric {
         })
     }
 
-    /// A fabric from a file in the form of the measured materials of `ARCSim` [WOR11].
+    /// A fabric from a file in the form of the measured materials of `ARCSim` \[WOR11\].
     ///
     /// `density` is in kg/m²; `stretching` holds rows of stiffnesses [c₁₁, c₁₂, c₂₂, c₃₃] in N/m at several strains; `bending` holds rigidities
     /// in N·m for the warp, bias and weft directions at several curvatures. Lines may end in `//` comments. Our membrane is linear:
@@ -220,7 +221,7 @@ fn median(mut values: Vec<f64>) -> f64 {
 }
 
 /// The table form: a preset, and what differs from it.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Table {
     like: Option<String>,
@@ -276,6 +277,21 @@ impl<'de> Deserialize<'de> for Fabric {
             }
         }
         deserializer.deserialize_any(NameOrTable)
+    }
+}
+
+/// A name or a table, for editors.
+impl JsonSchema for Fabric {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Fabric".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let table = generator.subschema_for::<Table>();
+        json_schema!({
+            "description": "A named fabric, or a table; `like` sets the keys that are not given.",
+            "anyOf": [{ "type": "string", "enum": FABRICS }, table],
+        })
     }
 }
 

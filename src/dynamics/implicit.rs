@@ -4,7 +4,7 @@
 //! M (v₁ − v₀) = dt f(x₁) − dt D v₁,     x₁ = x₀ + dt v₁
 //! ```
 //!
-//! The first Newton step, linearised at x₀, is the method of Baraff and Witkin [BW98]:
+//! The first Newton step, linearised at x₀, is the method of Baraff and Witkin \[BW98\]:
 //!
 //! ```text
 //! (M + dt D + dt² K) v₁ = M v₀ + dt f(x₀)
@@ -23,6 +23,7 @@
 use std::time::Instant;
 
 use glam::{DMat3, DVec3};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::bend::Bent;
@@ -32,7 +33,7 @@ use super::solve::{BlockMatrix, ConjugateGradients, Stop, dot, norm};
 use super::stretch::Weights;
 
 /// Implicit Euler.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ImplicitEuler {
     /// A linear solve, and Newton's method, stop when the residual has fallen by this factor (against that of
@@ -60,7 +61,7 @@ const MAX_HALVINGS: u32 = 2;
 const MAX_HARDENINGS: u32 = 2;
 /// Shortest share of a Newton step that is tried before the last state is kept.
 const SHORTEST_STEP: f64 = 1.0 / 64.0;
-/// Share of the descent promised by the slope that a step must bring [NW06] §3.1.
+/// Share of the descent promised by the slope that a step must bring \[NW06\] §3.1.
 const ENOUGH_DESCENT: f64 = 1e-4;
 
 impl ImplicitEuler {

@@ -1,6 +1,6 @@
 //! Time integration: from a state to the candidate at the end of an interval, ignoring contact.
 //!
-//! **Semi-implicit Newmark** [BMF03], [BFA02]: elastic forces explicit, damping implicit. One loop of length h:
+//! **Semi-implicit Newmark** \[BMF03\], \[BFA02\]: elastic forces explicit, damping implicit. One loop of length h:
 //!
 //! ```text
 //! (M + h/2 D(x)) v½  = M v + h/2 f(x)         first half, implicit in the damping
@@ -16,6 +16,7 @@
 //! `v − h/2 M⁻¹ D v` does as well; it is taken where its error is below [`WEAK`]²/2, and halves the cost.
 
 use glam::DVec3;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::air::Air;
@@ -29,7 +30,7 @@ use super::solve::dot;
 const WEAK: f64 = 0.1;
 
 /// Semi-implicit Newmark.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Newmark {
     /// Loop length as a multiple of the provably stable one. At most 1 is stable for certain; damping makes more

@@ -58,7 +58,7 @@ impl Fabric {
     /// Y(φ) = (warp cos²φ + weft sin²φ) cos²2φ + 4 shear sin²2φ
     /// ```
     ///
-    /// The factor 4: a square cell of side h with one diagonal of constant Y/2 (see [`super::springs`]) stores
+    /// The factor 4: a square cell of side h with one diagonal of constant Y/2 (see `springs.rs`) stores
     /// Y h² γ²/8 under a shear angle γ, and must store shear·h² γ²/2.
     pub fn spring_modulus(&self, d: DVec2) -> f64 {
         let [warp, weft] = self.stretch;

@@ -44,6 +44,7 @@ mod strain;
 mod stretch;
 
 use glam::DVec3;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::geometry::{BodyKind, Mesh};
@@ -64,7 +65,7 @@ use springs::Spring;
 pub use strain::StrainReport;
 
 /// How the cloth moves; the same for all cloths of a scene.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
     /// Acceleration of free fall, m/s²; Y is up.
@@ -86,7 +87,7 @@ impl Default for Settings {
 }
 
 /// The time integration.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Integrator {
     /// Explicit elasticity, implicit damping, several loops per interval.
@@ -102,7 +103,7 @@ impl Default for Integrator {
 }
 
 /// How a cloth resists stretching and shearing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Stretch {
     /// Mass-spring: one spring per edge.

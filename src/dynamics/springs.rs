@@ -1,6 +1,6 @@
 //! Mass-spring stretching: one spring per mesh edge.
 //!
-//! Source of the scaling: Van Gelder's rule [VG98] `k = Y Σ A / L²`, the sum over the triangles at the edge. It
+//! Source of the scaling: Van Gelder's rule \[VG98\] `k = Y Σ A / L²`, the sum over the triangles at the edge. It
 //! makes the spring constant independent of the edge length and the energy of a uniform strain independent of
 //! the resolution; on equilateral triangles the modulus is Y exactly (Poisson's ratio 1/3), on a square
 //! grid with diagonals it is `stretch + shear`. We differ: Y depends on the material direction of the edge

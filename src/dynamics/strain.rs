@@ -8,8 +8,8 @@
 //! ∂σ/∂xᵢ = (γᵢ · w) u,     F w = σ u,  γᵢ: gradient of the i-th shape function
 //! ```
 //!
-//! weighted by the inverse masses, approaches it [GPR67]; momentum is kept, and scripted nodes do not move. Provot's limit on
-//! springs [PRO95] and that of [BFA02] are the same idea on edges. It is applied in every loop of Newmark, as there.
+//! weighted by the inverse masses, approaches it \[GPR67\]; momentum is kept, and scripted nodes do not move. Provot's limit on
+//! springs \[PRO95\] and that of \[BFA02\] are the same idea on edges. It is applied in every loop of Newmark, as there.
 //!
 //! A large step of implicit Euler overshoots too far for that: projections know masses but no stiffness, and carry a pull by one
 //! triangle per sweep. So triangles near the limit are *hardened* in the solve itself, ½ κ A (σ − near)² with κ = [`HARDER`] times the
@@ -17,7 +17,7 @@
 //! hardened follow, then two steps of half the length. What is left after that is reported.
 //!
 //! A correction Δx changes the velocity of its loop by Δx/h, as if a force had acted, and at the end of the loop the rate of σ loses
-//! its positive part where the limit was met ("position and velocity level" of [AND83]): an inelastic stop. From a start within the
+//! its positive part where the limit was met ("position and velocity level" of \[AND83\]): an inelastic stop. From a start within the
 //! limit, standing still is within it too, and a projection onto a convex set that holds zero never adds kinetic energy.
 
 use std::cmp::Ordering;

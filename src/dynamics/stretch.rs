@@ -1,18 +1,18 @@
 //! Finite-element membrane: orthotropic stretch, shear and their coupling, one linear triangle per face.
 //!
-//! Source: Baraff and Witkin's stretch and shear conditions [BW98] §4.2-4.3 as an energy of the deformation gradient
-//! [KIM20]. With a = ∂x/∂u and b = ∂x/∂v, the images of the warp and weft directions:
+//! Source: Baraff and Witkin's stretch and shear conditions \[BW98\] §4.2-4.3 as an energy of the deformation gradient
+//! \[KIM20\]. With a = ∂x/∂u and b = ∂x/∂v, the images of the warp and weft directions:
 //!
 //! ```text
 //! ψ = ½ c₁₁ ε² + c₁₂ ε η + ½ c₂₂ η² + ½ G s²,    ε = |a| − 1,  η = |b| − 1,  s = a · b
 //! ```
 //!
 //! per rest area; c₁₁, c₂₂ are the stretch stiffnesses of the fabric, c₁₂ its coupling (Poisson effect), G its shear
-//! modulus, all N/m: for small strains ε, η are the engineering strains and s the shear angle. We differ: [BW98]
+//! modulus, all N/m: for small strains ε, η are the engineering strains and s the shear angle. We differ: \[BW98\]
 //! scales the conditions by the area, not the energy, which makes stiffness depend on the mesh; the coupling is ours.
 //!
 //! The stiffness matrix is projected to positive semi-definite in closed form, part by part. Stretch: the part along
-//! a is c₁₁ > 0, the two across are σ/|a|, dropped under compression. Shear [KIM20]: with λ = (T + √(T² + 12 s²))/2,
+//! a is c₁₁ > 0, the two across are σ/|a|, dropped under compression. Shear \[KIM20\]: with λ = (T + √(T² + 12 s²))/2,
 //! T = |a|² + |b|², the positive eigenvalues of its Hessian are λ once and |s| twice. The force itself is exact.
 
 use glam::{DMat3, DVec2, DVec3};

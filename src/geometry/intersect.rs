@@ -396,7 +396,7 @@ mod tests {
 
     use super::*;
     use crate::geometry::{Body, BodyKind};
-    use crate::oracle::{cross_by_definition, position};
+    use crate::oracle::{cross_by_definition, nearly_touching, position};
 
     /// Sign of (b − a) · (c − a) × (p − a) in rationals.
     fn exact_side([a, b, c]: &Triangle, p: DVec3) -> i32 {
@@ -478,6 +478,19 @@ mod tests {
             let mesh = Mesh::new(6, vec![f, g]).unwrap();
             prop_assume!(check_positions(&mesh, &x).is_ok());
             let expected: &[[u32; 2]] = if cross_by_definition(f, g, &x) { &[[0, 1]] } else { &[] };
+            prop_assert_eq!(crossing_faces(&mesh, &x), expected);
+        }
+
+        #[test]
+        fn faces_that_nearly_touch_are_judged_exactly(x in nearly_touching(), shared in 0..3u32) {
+            // the corner near the first face is vertex 3
+            let g = match shared {
+                0 => [3, 4, 5],
+                1 => [3, 0, 4],
+                _ => [3, 1, 0],
+            };
+            let mesh = Mesh::new(6, vec![[0, 1, 2], g]).unwrap();
+            let expected: &[[u32; 2]] = if cross_by_definition([0, 1, 2], g, &x) { &[[0, 1]] } else { &[] };
             prop_assert_eq!(crossing_faces(&mesh, &x), expected);
         }
 

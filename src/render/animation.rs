@@ -1,17 +1,16 @@
-//! Animated GIF files: one palette for all frames, ordered dither, and only what changed is stored.
+//! Animated GIF files: one palette for all frames, a dither that does not move, and only what changed is stored.
 
 use std::io::{self, Write};
 
 use glam::Vec3;
-use rayon::prelude::*;
 
-use super::image::{Image, bayer};
+use super::image::{Image, threshold};
 
 /// Colours of a palette; one more index means "as before".
 const COLOUR_COUNT: usize = 255;
 const UNCHANGED: u8 = 255;
 /// Bits of each channel by which colours are told apart.
-const BITS: u32 = 6;
+const BITS: u32 = 7;
 /// Reach of the dither, in channel values: about half the usual distance of neighbouring palette colours.
 const DITHER: f32 = 5.0;
 
@@ -19,8 +18,8 @@ const DITHER: f32 = 5.0;
 #[derive(Clone, Debug)]
 pub struct Palette {
     colours: Vec<[u8; 3]>,
-    /// Nearest colour of each cell.
-    nearest: Vec<u8>,
+    /// Nearest colour of each cell that was asked for so far.
+    nearest: Vec<Option<u8>>,
 }
 
 /// A box of colour cells, by median cut: Heckbert 1982.
@@ -103,20 +102,10 @@ impl Palette {
             .iter()
             .map(|b| b.mean.to_array().map(|c| c.round() as u8))
             .collect();
-        let nearest = (0..1usize << (3 * BITS))
-            .into_par_iter()
-            .map(|index| {
-                let own = centre(index).map(i32::from);
-                let distance = |c: &[u8; 3]| -> i32 {
-                    // green counts most for the eye, blue least
-                    let d = [0, 1, 2].map(|k| (i32::from(c[k]) - own[k]).pow(2));
-                    3 * d[0] + 4 * d[1] + 2 * d[2]
-                };
-                let best = colours.iter().enumerate().min_by_key(|(_, c)| distance(c));
-                best.map_or(0, |(k, _)| k as u8)
-            })
-            .collect();
-        Self { colours, nearest }
+        Self {
+            colours,
+            nearest: vec![None; 1 << (3 * BITS)],
+        }
     }
 
     /// The colours, at most 255.
@@ -125,9 +114,23 @@ impl Palette {
     }
 
     /// Index of the colour for a pixel at (x, y), dithered.
-    fn index(&self, pixel: [u8; 3], x: u32, y: u32) -> u8 {
-        let shift = (f32::from(bayer(x, y)) - 31.5) / 64.0 * DITHER;
-        self.nearest[cell(pixel.map(|c| (f32::from(c) + shift).round() as u8))]
+    fn index(&mut self, pixel: [u8; 3], x: u32, y: u32) -> u8 {
+        let shift = (threshold(x, y) - 0.5) * DITHER;
+        let wanted = cell(pixel.map(|c| (f32::from(c) + shift).round() as u8));
+        *self.nearest[wanted].get_or_insert_with(|| {
+            let own = centre(wanted).map(i32::from);
+            let distance = |c: &[u8; 3]| -> i32 {
+                // green counts most for the eye, blue least
+                let d = [0, 1, 2].map(|k| (i32::from(c[k]) - own[k]).pow(2));
+                3 * d[0] + 4 * d[1] + 2 * d[2]
+            };
+            let best = self
+                .colours
+                .iter()
+                .enumerate()
+                .min_by_key(|(_, c)| distance(c));
+            best.map_or(0, |(k, _)| k as u8)
+        })
     }
 }
 
@@ -195,14 +198,12 @@ impl<W: Write> Animation<W> {
             [width, height],
             "frames have one size"
         );
+        let palette = &mut self.palette;
         let indices: Vec<u8> = image
             .pixels()
-            .par_iter()
+            .iter()
             .enumerate()
-            .map(|(k, &pixel)| {
-                self.palette
-                    .index(pixel, (k % width) as u32, (k / width) as u32)
-            })
+            .map(|(k, &pixel)| palette.index(pixel, (k % width) as u32, (k / width) as u32))
             .collect();
 
         let changed = |k: usize| self.shown.get(k) != Some(&indices[k]);

@@ -41,19 +41,21 @@ fn encode(light: f32) -> f32 {
         }
 }
 
-/// Light to a pixel. The threshold of rounding varies from pixel to pixel in an 8 × 8 pattern, so that a slow
-/// gradient shows no steps: ordered dither, Bayer 1973.
+/// Light to a pixel. The threshold of rounding varies from pixel to pixel, so that a slow gradient shows no steps.
 pub(super) fn pixel(light: Vec3, x: u32, y: u32) -> [u8; 3] {
-    let threshold = (f32::from(bayer(x, y)) + 0.5) / 64.0;
+    // away from 0 and 1, so that the rounding of `encode` cannot move a whole value
+    let threshold = 0.005 + 0.99 * threshold(x, y);
     light.to_array().map(|c| (encode(c) + threshold) as u8)
 }
 
-/// Rank of a pixel in Bayer's 8 × 8 pattern, 0 to 63: the bits of x ^ y and y, interleaved and reversed.
-pub(super) fn bayer(x: u32, y: u32) -> u8 {
-    let mixed = x ^ y;
-    (0..3).fold(0, |rank, bit| {
-        rank << 2 | (((mixed >> bit & 1) << 1) | (y >> bit & 1)) as u8
-    })
+/// A number from 0 to below 1 for each pixel, evenly distributed in every small neighbourhood: interleaved
+/// gradient noise, Jimenez 2014 ("Next generation post processing in Call of Duty: Advanced Warfare").
+pub(super) fn threshold(x: u32, y: u32) -> f32 {
+    let part = |v: f64| v - v.floor();
+    // in double precision: the sum must keep its fraction for pictures of any size
+    let mixed = part(0.067_110_56 * f64::from(x) + 0.005_837_15 * f64::from(y));
+    // single precision could round up to 1
+    (part(52.982_918_9 * mixed) as f32).min(1.0 - f32::EPSILON)
 }
 
 /// An 8-bit sRGB image, rows from the top.
@@ -150,10 +152,17 @@ mod tests {
     }
 
     #[test]
-    fn the_dither_pattern_has_each_rank_once() {
-        let mut ranks: Vec<u8> = (0..64).map(|k| bayer(k % 8, k / 8)).collect();
-        ranks.sort_unstable();
-        assert_eq!(ranks, (0..64).collect::<Vec<u8>>());
+    fn thresholds_are_even_in_every_small_neighbourhood() {
+        for corner in 0..500 {
+            let (x, y) = (37 * corner % 1000, 91 * corner % 700);
+            let mut seen: Vec<f32> = (0..25).map(|k| threshold(x + k % 5, y + k / 5)).collect();
+            let mean = seen.iter().sum::<f32>() / 25.0;
+            assert!((mean - 0.5).abs() < 0.1, "mean {mean} at {x}, {y}");
+            seen.sort_by(f32::total_cmp);
+            let gap = seen.windows(2).map(|w| w[1] - w[0]).fold(0.0, f32::max);
+            assert!(gap < 0.15, "gap {gap} at {x}, {y}");
+            assert!(seen[0] >= 0.0 && seen[24] < 1.0);
+        }
     }
 
     #[test]

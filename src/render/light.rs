@@ -219,6 +219,7 @@ struct Bundle {
     /// Largest place at which a texel to the right and one below exist.
     most: [Vec4; 2],
     lift: Vec4,
+    per_texel: Vec4,
     light: [Vec4; 3],
     width: Vec4,
     maps: [(usize, Vec<f32>); LANES],
@@ -249,6 +250,7 @@ impl Bundle {
                 bundle.most[axis][lane] = size as f32 - 1.5;
             }
             bundle.lift[lane] = (LIFT * shadow.texel) as f32;
+            bundle.per_texel[lane] = shadow.texel.recip() as f32;
             bundle.width[lane] = shadow.width as f32;
             bundle.maps[lane] = (shadow.width, shadow.nearness);
         }
@@ -296,8 +298,9 @@ impl Bundle {
             }
         }
         let lit = |k: usize| {
-            let blocked = Vec4::from_array(nearness[k]).cmpgt(own);
-            Vec4::select(blocked, Vec4::ZERO, Vec4::ONE)
+            // from lit to blocked over one texel of depth: what lies close above a surface has no frayed shadow
+            let over = (Vec4::from_array(nearness[k]) - own) * self.per_texel;
+            Vec4::ONE - over.max(Vec4::ZERO).min(Vec4::ONE)
         };
         let upper = lit(0) + s * (lit(1) - lit(0));
         let lower = lit(2) + s * (lit(3) - lit(2));

@@ -4,7 +4,7 @@
 //! k = Σ wᵢ²/mᵢ        Jn = (target − gap)/k        xᵢ += wᵢ J n / mᵢ
 //! ```
 //!
-//! Source: course notes, "Finding the Impulse"; [BFA02] for general masses and for the friction formula that the
+//! Source: course notes, "Finding the Impulse"; \[BFA02\] for general masses and for the friction formula that the
 //! notes leave out: the tangential relative motion shrinks by the factor `max(1 − μ Δₙ/|d_T|, 0)`, where Δₙ is the
 //! change of the relative normal motion by this impulse. We differ: positions instead of velocities, as the
 //! notes do (`v = x1 − x0`), and a target for the end gap instead of zero approach, so that one rule serves
@@ -46,7 +46,7 @@ const SETTLE_SWEEPS: usize = 20;
 /// Velocities at the end of an interval are the mean ones plus half of what the integrator accelerated. At a
 /// contact point that half belongs to the contact as much as the first one did: a cloth at rest would keep falling
 /// at g dt/2, and one that slides would gain only half of g (sin − μ cos) dt, were its mean velocity taken for its
-/// end velocity [SMT08]. Inelastic and by Coulomb's law, like the impulses; momentum is kept.
+/// end velocity \[SMT08\]. Inelastic and by Coulomb's law, like the impulses; momentum is kept.
 pub fn settle(
     points: &[ContactPoint],
     inverse_mass: &[f64],

@@ -9,6 +9,7 @@
 //! Not guaranteed: momentum. A held zone looks frozen, so each use is counted as a fail-safe.
 
 use glam::DVec3;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::zones::Sets;
@@ -16,7 +17,7 @@ use crate::geometry::Impact;
 use crate::state::Candidate;
 
 /// Settings of the hold stage.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Hold {
     /// Share of the way to a zone's first impact that it still goes, in (0, 1).

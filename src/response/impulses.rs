@@ -2,7 +2,7 @@
 //!
 //! Each impulse stops the approach of its own impact and may create others, so the stage is swept repeatedly,
 //! in the order of impact times; it converges fast for scattered impacts and slowly for stacks, which the zone
-//! stages exist for. Source: course notes, "Collision Impulse" and "Iteration"; [BFA02].
+//! stages exist for. Source: course notes, "Collision Impulse" and "Iteration"; \[BFA02\].
 //!
 //! We differ:
 //! - A pair that starts further apart than the thickness may still close in to the thickness; one that starts
@@ -14,6 +14,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::contact::keep_open;
@@ -21,7 +22,7 @@ use crate::geometry::{ContactPoint, Impact, Pair};
 use crate::state::Candidate;
 
 /// Settings of the impulse stage.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Impulses {
     /// Rounds of detection before the next stage takes over; 0 switches the stage off.

@@ -9,6 +9,7 @@ pub mod repulsion;
 pub mod rigid_zones;
 mod zones;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use contact::settle;
@@ -22,7 +23,7 @@ use crate::geometry::{ContactPoint, Impact, ccd};
 use crate::state::Candidate;
 
 /// A response method with its settings, as a scene names it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Stage {
     /// Inelastic impulses with friction, one impact at a time.

@@ -3,11 +3,12 @@
 //! Features nearer than the thickness at the start of the interval are opened by a fraction of what they lack;
 //! features near enough to reach the thickness within the interval are kept from passing it. Friction as
 //! everywhere. Source: course notes, "Repulsions", the kinematic form ("move closest points some fraction of
-//! the way to cloth thickness apart"), with the cap of [BFA02]: one interval closes at most that fraction.
+//! the way to cloth thickness apart"), with the cap of \[BFA02\]: one interval closes at most that fraction.
 //!
 //! We differ: several sweeps over the same proximities, each a few flops, spare rounds of detection later.
 //! Guaranteed: linear momentum of free vertices, up to rounding. Not guaranteed: anything about impacts.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::contact::keep_open;
@@ -15,7 +16,7 @@ use crate::geometry::{ContactPoint, Detector, Margin};
 use crate::state::Candidate;
 
 /// Settings of the repulsions.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Repulsion {
     /// Share of the missing gap that one interval opens; 0 only stops the approach, 1 pops.

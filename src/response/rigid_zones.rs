@@ -3,7 +3,7 @@
 //! What is free of intersections stays so under rigid motion; so a zone of vertices that are connected by impacts
 //! is given the rigid motion that keeps its linear and angular momentum, and grows by what it meets next. It
 //! resolves any pile in a few rounds, at the price of all motion inside the zone: infinite friction.
-//! Source: course notes, "Rigidifying"; Provot 1997; [BFA02].
+//! Source: course notes, "Rigidifying"; Provot 1997; \[BFA02\].
 //!
 //! ```text
 //! c = Σ m x₀ / M     d = Σ m (x₁−x₀) / M     L = Σ m (x₀−c) × (x₁−x₀)     I ω = L
@@ -11,8 +11,8 @@
 //! ```
 //!
 //! We differ:
-//! - The turn is the linear map 1 + [ω], not a finite rotation. The motion is straight anyway, and the straight
-//!   motion into a rotated place shrinks on the way and loses angular momentum (0.7 % at 0.2 rad). `1 + t[ω]` is
+//! - The turn is the linear map 1 + \[ω\], not a finite rotation. The motion is straight anyway, and the straight
+//!   motion into a rotated place shrinks on the way and loses angular momentum (0.7 % at 0.2 rad). `1 + t\[ω\]` is
 //!   invertible for all t (its determinant is 1 + t²ω²), so the zone stays free of intersections at every
 //!   moment, and both momenta are kept to rounding. It grows by ω²/2; `max_angle` bounds that.
 //! - Collinear zones have a singular inertia: the pseudo-inverse leaves out the turn that nothing can feel.
@@ -21,6 +21,7 @@
 //!   which is what the notes mean by "you're in trouble".
 
 use glam::{DMat3, DVec3};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::zones::Sets;
@@ -28,7 +29,7 @@ use crate::geometry::Impact;
 use crate::state::Candidate;
 
 /// Settings of the rigid zones.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RigidZones {
     /// Rounds before the next stage takes over; each may only merge zones, so few are needed.

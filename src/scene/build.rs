@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use glam::DVec3;
 
-use super::objects::Object;
+use super::objects::{Grip, Object};
 use super::{Quantity, Scene, SceneError};
 use crate::dynamics::{ClothModel, Dynamics, RestShape};
 use crate::geometry::{Body, Mesh};
@@ -41,17 +41,17 @@ impl Scene {
 
         let mut models = Vec::new();
         for (number, (object, body)) in objects.iter().zip(mesh.bodies()).enumerate() {
-            if let Some(cloth) = object.cloth {
-                let pinned = object
+            if let Some((fabric, stretch)) = object.fabric {
+                let firm = object
                     .scripted
                     .iter()
-                    .flat_map(|part| part.vertices.clone());
+                    .filter(|part| part.grip == Grip::Firm);
                 models.push(ClothModel {
                     body: number,
-                    fabric: cloth.fabric.clone(),
-                    stretch: cloth.stretch,
+                    fabric: fabric.clone(),
+                    stretch,
                     rest: RestShape::from_positions(&mesh, body, object.shape.x.clone()),
-                    pinned: pinned.collect(),
+                    pinned: firm.flat_map(|part| part.vertices.clone()).collect(),
                 });
             }
         }
@@ -61,6 +61,11 @@ impl Scene {
             density.extend(object.painted(Quantity::Density)?);
         }
         dynamics.weigh(&density);
+        let mut pins = Vec::new();
+        for (object, body) in objects.iter().zip(mesh.bodies()) {
+            pins.extend(object.soft_pins(body.vertices.start, dynamics.mass()));
+        }
+        let dynamics = dynamics.with_soft_pins(&pins);
         let surfaces = self.surfaces(&mesh, rest, &objects)?;
         let settings = Settings {
             fps: self.fps,

@@ -7,6 +7,7 @@ pub const BUILTIN: &[(&str, &str)] = &[
     ("needle", include_str!("../../scenes/needle.toml")),
     ("curtains", include_str!("../../scenes/curtains.toml")),
     ("hammock", include_str!("../../scenes/hammock.toml")),
+    ("spheres", include_str!("../../scenes/spheres.toml")),
     ("cannonball", include_str!("../../scenes/cannonball.toml")),
     ("pillars", include_str!("../../scenes/pillars.toml")),
     ("twist", include_str!("../../scenes/twist.toml")),

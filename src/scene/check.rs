@@ -36,6 +36,9 @@ impl Scene {
             if let Some(thickness) = obstacle.thickness {
                 positive(&format!("{place}.thickness"), thickness)?;
             }
+            if let Some(soft) = &obstacle.soft {
+                positive(&format!("{place}.soft.lag"), soft.lag)?;
+            }
             check_motions(&place, &obstacle.motion)?;
         }
         self.check_names()?;
@@ -120,6 +123,16 @@ impl Cloth {
             check_motions(&format!("{place}.pin.{p}"), &pin.motion)?;
             if let Some(until) = pin.until {
                 not_negative(&format!("{place}.pin.{p}.until"), until)?;
+            }
+            if let Some(springs) = &pin.soft {
+                let key = format!("{place}.pin.{p}.soft");
+                for stiffness in springs.stiffness {
+                    not_negative(&format!("{key}.stiffness"), stiffness)?;
+                }
+                not_negative(&format!("{key}.damping"), springs.damping)?;
+                if pin.until.is_some() {
+                    return problem(key, "a soft pin cannot be let go: remove `until`");
+                }
             }
         }
         for (p, paint) in self.paint.iter().enumerate() {

@@ -140,9 +140,14 @@ impl Scene {
                 return Err(SceneError::value(origin, message));
             }
             for (key, value) in small {
-                let place = format!("small.\"{key}\"");
-                set(&mut table, &key, value)
-                    .map_err(|message| SceneError::value(place, message))?;
+                let wrong = |message: String| {
+                    SceneError::value(format!("small.{key}"), message).located(text, origin)
+                };
+                if value.is_table() && table.get(&key).is_some_and(toml::Value::is_array) {
+                    let message = format!("write the whole key in quotes: \"{key}.0...\" = ...");
+                    return Err(wrong(message));
+                }
+                set(&mut table, &key, value).map_err(wrong)?;
             }
             scene = table.clone().try_into().map_err(|error: toml::de::Error| {
                 SceneError::value(format!("{origin}: [small]"), explain(error))

@@ -6,6 +6,7 @@
 //! | `builtin` | the scenes that come with the library |
 //! | `check` | what values may be |
 //! | `inputs` | files that a scene names: found, and pinned by their hash |
+//! | `schema` | the form of scene files, for editors |
 //! | `shapes` | generators of triangles |
 //! | `motion`, `region` | how scripted parts move, and which vertices they are |
 //! | `objects` | copies made, shapes generated, regions chosen |
@@ -20,11 +21,13 @@ mod inputs;
 mod motion;
 mod objects;
 mod region;
+mod schema;
 pub mod shapes;
 pub mod tangles;
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use builtin::BUILTIN;
@@ -41,7 +44,7 @@ use crate::response::{Hold, Impulses, Repulsion, Stage};
 use crate::step::TimeSettings;
 
 /// A scene, with every default filled in. SI units, Y up.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scene {
     /// Figure or table that the scene is made after.
@@ -86,6 +89,7 @@ pub struct Scene {
     pub output: Output,
     /// Changes that make the small variant: keys as for `--set`, e.g. `"cloth.0.shape.cells" = [8, 8]`.
     #[serde(default, skip_serializing)]
+    #[schemars(with = "BTreeMap<String, serde_json::Value>")]
     pub small: BTreeMap<String, toml::Value>,
 }
 
@@ -106,7 +110,7 @@ fn default_failsafe() -> Vec<Stage> {
 }
 
 /// Friction between two surfaces.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SurfacePair {
     /// Names that cloths and obstacles give as their `surface`; the same twice for cloth on itself.
@@ -116,7 +120,7 @@ pub struct SurfacePair {
 }
 
 /// A simulated object.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Cloth {
     /// Name, unique in the scene; names its files.
@@ -163,7 +167,7 @@ fn cloth_surface() -> String {
 }
 
 /// A row of equal cloths.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Copies {
     /// How many.
@@ -180,7 +184,7 @@ pub struct Copies {
 }
 
 /// Vertices of a cloth that are held.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Pin {
     /// Which.
@@ -191,10 +195,28 @@ pub struct Pin {
     /// When they are let go, in seconds from the start of the scene [default: never].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<f64>,
+    /// Pulled to their places by springs instead of being there to the bit; not with `until`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub soft: Option<Springs>,
+}
+
+/// Springs on each vertex of a region.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Springs {
+    /// Along x, y and z, in newtons per metre; 0 leaves a direction free.
+    pub stiffness: [f64; 3],
+    /// Damping relative to the stiffness, in seconds.
+    #[serde(default = "springs_damping")]
+    pub damping: f64,
+}
+
+fn springs_damping() -> f64 {
+    0.01
 }
 
 /// A map over the vertices of a cloth, multiplied with what the cloth has anyway; several multiply.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Paint {
     /// What is changed.
@@ -216,7 +238,7 @@ fn one() -> f64 {
 }
 
 /// What a map changes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Quantity {
     /// Mass per area; stiffness stays.
@@ -226,7 +248,7 @@ pub enum Quantity {
 }
 
 /// A scripted object.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Obstacle {
     /// Name, unique in the scene; names its files.
@@ -242,12 +264,37 @@ pub struct Obstacle {
     /// How it moves from there; several are applied one after the other.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub motion: Vec<Motion>,
+    /// Follows its motion with a finite mass, so that contact can hold it up; otherwise nothing does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub soft: Option<Soft>,
     /// Name by which pairs of surfaces find it.
     #[serde(default = "obstacle_surface")]
     pub surface: String,
     /// Distance that its features keep, in metres [default: the scene's].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thickness: Option<f64>,
+}
+
+/// How an obstacle follows its script if it gives way: simulated as cloth, every vertex on a critically damped spring.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Soft {
+    /// Time by which its springs lag, in seconds: it trails a steady motion by 2 lag times the speed, sags by lag²
+    /// times gravity, and pushes with mass times distance over lag².
+    pub lag: f64,
+    /// What its surface is made of.
+    #[serde(default)]
+    pub fabric: Fabric,
+}
+
+impl Obstacle {
+    /// Whether pairs within it are judged: a soft obstacle is simulated.
+    pub fn kind(&self) -> BodyKind {
+        match self.soft {
+            Some(_) => BodyKind::Cloth,
+            None => BodyKind::Obstacle,
+        }
+    }
 }
 
 fn obstacle_surface() -> String {
@@ -258,11 +305,10 @@ impl Scene {
     /// Names of all objects in the order of the mesh's bodies: cloths with their copies, then obstacles.
     pub fn object_names(&self) -> Vec<(String, BodyKind)> {
         let cloths = self.cloth.iter().flat_map(Cloth::names);
-        let obstacles = self.obstacle.iter().map(|obstacle| obstacle.name.clone());
+        let obstacles = self.obstacle.iter();
+        let obstacles = obstacles.map(|obstacle| (obstacle.name.clone(), obstacle.kind()));
         let cloths = cloths.map(|name| (name, BodyKind::Cloth));
-        cloths
-            .chain(obstacles.map(|name| (name, BodyKind::Obstacle)))
-            .collect()
+        cloths.chain(obstacles).collect()
     }
 }
 
@@ -279,7 +325,7 @@ impl Cloth {
 }
 
 /// What is written.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Output {
     /// What positions at output frames are rounded to, before they are certified.

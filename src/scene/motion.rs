@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 
 use glam::DVec3;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::script::{self, Interpolation, quaternion};
 
 /// A motion from where an object was placed. Times in seconds from the start of the scene.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Motion {
     /// From pose to pose; stands still before the first and after the last.
@@ -62,7 +63,7 @@ fn unit() -> f64 {
 }
 
 /// A pose at a time.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Key {
     /// Seconds from the start of the scene.

@@ -7,7 +7,8 @@ use serde::Serialize;
 
 use super::motion::Placed;
 use super::shapes::Triangles;
-use super::{Cloth, Motion, Obstacle, Paint, Quantity, Scene, SceneError, Shape};
+use super::{Cloth, Motion, Obstacle, Paint, Quantity, Scene, SceneError, Shape, Springs};
+use crate::dynamics::{Fabric, SoftPin, Stretch};
 use crate::geometry::BodyKind;
 use crate::io::ScalarKind;
 use crate::script::{Track, sincos_degrees};
@@ -21,8 +22,9 @@ pub(super) struct Object<'a> {
     pub(super) surface: &'a str,
     pub(super) thickness: Option<f64>,
     pub(super) layer: i32,
-    /// What a cloth is made after.
-    pub(super) cloth: Option<&'a Cloth>,
+    /// What it is made of and how it resists stretching, if it is simulated.
+    pub(super) fabric: Option<(&'a Fabric, Stretch)>,
+    paint: &'a [Paint],
     /// Vertices that follow a script, each once, with their motions and the key that they stand under.
     pub(super) scripted: Vec<Scripted<'a>>,
     position: DVec3,
@@ -35,7 +37,19 @@ pub(super) struct Scripted<'a> {
     pub(super) vertices: Vec<u32>,
     motions: &'a [Motion],
     until: f64,
+    pub(super) grip: Grip,
     key: String,
+}
+
+/// How closely vertices follow their script.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Grip {
+    /// To the bit: infinite mass.
+    Firm,
+    /// Pulled by critically damped springs that lag behind by this many seconds.
+    Lagging(f64),
+    /// Pulled by given springs.
+    Springs(Springs),
 }
 
 /// How large a scene is; all copies counted.
@@ -64,7 +78,7 @@ impl Scene {
         let mut counts = Counts::default();
         for object in self.objects()? {
             let (vertices, triangles) = (object.shape.x.len(), object.shape.faces.len());
-            if object.kind == BodyKind::Cloth {
+            if object.key.starts_with("cloth") {
                 counts.cloths += 1;
                 counts.vertices += vertices;
                 counts.triangles += triangles;
@@ -129,7 +143,8 @@ impl<'a> Object<'a> {
             surface: &cloth.surface,
             thickness: cloth.thickness,
             layer: cloth.layer,
-            cloth: Some(cloth),
+            fabric: Some((&cloth.fabric, cloth.stretch)),
+            paint: &cloth.paint,
             scripted: Vec::new(),
             position: moved(cloth.position, copies.map(|copies| copies.step)),
             turn: rotation(moved(cloth.rotation, copies.map(|copies| copies.turn)).to_array()),
@@ -148,6 +163,7 @@ impl<'a> Object<'a> {
                 vertices,
                 motions: &pin.motion,
                 until: pin.until.map_or(f64::INFINITY, |until| until + delay),
+                grip: pin.soft.map_or(Grip::Firm, Grip::Springs),
                 key,
             });
         }
@@ -159,17 +175,25 @@ impl<'a> Object<'a> {
             vertices: (0..shape.x.len() as u32).collect(),
             motions: &obstacle.motion,
             until: f64::INFINITY,
+            grip: obstacle
+                .soft
+                .as_ref()
+                .map_or(Grip::Firm, |soft| Grip::Lagging(soft.lag)),
             key: key.clone(),
         };
         Self {
             name: obstacle.name.clone(),
-            kind: BodyKind::Obstacle,
+            kind: obstacle.kind(),
             shape,
             velocity: DVec3::ZERO,
             surface: &obstacle.surface,
             thickness: obstacle.thickness,
             layer: 0,
-            cloth: None,
+            fabric: obstacle
+                .soft
+                .as_ref()
+                .map(|soft| (&soft.fabric, Stretch::default())),
+            paint: &[],
             scripted: vec![all],
             position: DVec3::from_array(obstacle.position),
             turn: rotation(obstacle.rotation),
@@ -206,16 +230,43 @@ impl<'a> Object<'a> {
                 motions: motions.collect::<Result<_, _>>()?,
                 vertices: part.vertices.iter().map(|v| first + v).collect(),
                 until: part.until,
+                firm: part.grip == Grip::Firm,
             })
         };
         self.scripted.iter().map(track).collect()
     }
 
+    /// The springs that pull softly scripted parts; `first` is the object's first vertex, `mass` that of the mesh's vertices.
+    pub(super) fn soft_pins(&self, first: u32, mass: &[f64]) -> Vec<SoftPin> {
+        let mut pins = Vec::new();
+        for part in &self.scripted {
+            for vertex in part.vertices.iter().map(|v| first + v) {
+                pins.push(match part.grip {
+                    Grip::Firm => continue,
+                    // m x'' = −k x − c x' with k = m/lag² and c = 2m/lag, of which the damping is c/k
+                    Grip::Lagging(lag) => SoftPin {
+                        vertex,
+                        stiffness: [mass[vertex as usize] / (lag * lag); 3],
+                        damping: 2.0 * lag,
+                        mass: 0.0,
+                    },
+                    Grip::Springs(springs) => SoftPin {
+                        vertex,
+                        stiffness: springs.stiffness,
+                        damping: springs.damping,
+                        mass: 0.0,
+                    },
+                });
+            }
+        }
+        pins
+    }
+
     /// The product of all maps of a quantity, one number per vertex.
     pub(super) fn painted(&self, quantity: Quantity) -> Result<Vec<f64>, SceneError> {
         let mut map = vec![1.0; self.shape.x.len()];
-        let paints = self.cloth.map_or(&[][..], |cloth| &cloth.paint);
-        for (p, paint) in paints
+        for (p, paint) in self
+            .paint
             .iter()
             .enumerate()
             .filter(|(_, p)| p.quantity == quantity)

@@ -1,12 +1,13 @@
 //! Which vertices of an object are meant.
 
 use glam::DVec3;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::shapes::Triangles;
 
 /// A set of vertices of one object.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Region {
     /// Every vertex.
@@ -37,7 +38,7 @@ pub enum Region {
 }
 
 /// A direction along an axis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Direction {
     /// Towards smaller x.
     #[serde(rename = "-x")]

@@ -1,4 +1,4 @@
-//! Tangled sheets on purpose: one for every type of intersection, and the four rows of Table 1 ([WLG06] Fig. 1, Table 1).
+//! Tangled sheets on purpose: one for every type of intersection, and the four rows of Table 1 (\[WLG06\] Fig. 1, Table 1).
 //!
 //! Every sheet is folded over once along a crease. The lower layer is flat; the upper lies above it at the height
 //! `0.3 x g(x, s)`, where x is the distance from the crease and s runs along it, so that the sign of g alone decides where
@@ -88,7 +88,7 @@ pub fn of_type(name: &str, cells: u32) -> Option<Tangled> {
     })
 }
 
-/// What [WLG06] Table 1 says of a sheet.
+/// What \[WLG06\] Table 1 says of a sheet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
     /// Name of our sheet, as in `tangles/table-1a`.

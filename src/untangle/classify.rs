@@ -1,7 +1,7 @@
 //! From chains to paths: the curves on the cloth, their types, their partners.
 //!
 //! A chain in space has two sides; laid out on the cloth each is a path, and where the chain ends at a loop vertex the two
-//! are one path that turns there. [WLG06] §4.1 names the types by where a path ends (B on a boundary, I inside) and the
+//! are one path that turns there. \[WLG06\] §4.1 names the types by where a path ends (B on a boundary, I inside) and the
 //! loop vertices (L) on it:
 //!
 //! ```text

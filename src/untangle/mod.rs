@@ -1,4 +1,4 @@
-//! Global intersection analysis: every crossing of sheets, as curves with a type ([WLG06] §4).
+//! Global intersection analysis: every crossing of sheets, as curves with a type (\[WLG06\] §4).
 //!
 //! ```text
 //! segments   pairs of crossing faces, by exact signs

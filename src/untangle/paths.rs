@@ -7,7 +7,7 @@ use super::regions::Inside;
 use super::segments::{End, Segments};
 use super::trace::Touched;
 
-/// What an intersection is, as [`WLG06`] §4.1 names it.
+/// What an intersection is, as \[WLG06\] §4.1 names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub enum Kind {
     /// A loop in space and on the cloth.

@@ -8,7 +8,7 @@
 //! xᵢ + ε (i, i², i³),    ε > 0 smaller than any number
 //! ```
 //!
-//! This is the idea of [EM90], simulation of simplicity. We differ: one power of ε for all coordinates instead of a
+//! This is the idea of \[EM90\], simulation of simplicity. We differ: one power of ε for all coordinates instead of a
 //! tower (as Emiris and Canny do), because then the proof is short: the orientation of four vertices is a cubic in ε whose
 //! last coefficient is the Vandermonde determinant of their numbers, hence not zero, and its sign is that of the first
 //! coefficient that is not zero. All answers are about *one* perturbed mesh in general position, so that they fit each

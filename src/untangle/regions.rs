@@ -1,6 +1,6 @@
 //! Inside and outside: the part of the cloth that is on the wrong side of a path.
 //!
-//! [WLG06] §4.2. A path that parts the cloth (CLOSED, LL, BB) has two sides; both are flooded in parallel, and the one
+//! \[WLG06\] §4.2. A path that parts the cloth (CLOSED, LL, BB) has two sides; both are flooded in parallel, and the one
 //! that is complete first, the smaller by vertices, is *inside*. A BLI does not part the cloth: only the disc around its loop vertex, just
 //! large enough to reach the nearer of its two ends, is flooded. II (and BI beside BB) uses the region of its partner. BI/BI has none.
 //!

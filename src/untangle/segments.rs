@@ -9,7 +9,7 @@
 //! a common edge        in that edge
 //! ```
 //!
-//! so the crossings alone determine all segments. [WLG06] §4 counts two *corresponding* segments per pair of faces, one
+//! so the crossings alone determine all segments. \[WLG06\] §4 counts two *corresponding* segments per pair of faces, one
 //! on each; here a [`Segment`] is the pair, and its two sides are the paper's segments.
 
 use glam::DVec3;

@@ -484,7 +484,7 @@ mod tests {
 
     use super::*;
     use crate::geometry::{Body, BodyKind};
-    use crate::oracle::{cross_by_definition, hulls_meet, position};
+    use crate::oracle::{cross_by_definition, hulls_meet, nearly_touching, position};
 
     fn points<const N: usize>(coordinates: [[f64; 3]; N]) -> [DVec3; N] {
         coordinates.map(DVec3::from_array)
@@ -722,14 +722,38 @@ mod tests {
         }
 
         #[test]
+        fn faces_that_nearly_touch_are_judged_exactly(x in nearly_touching(), shared in 0..3u32) {
+            // the corner near the first face is vertex 3
+            let g = match shared {
+                0 => [3, 4, 5],
+                1 => [3, 0, 4],
+                _ => [3, 1, 0],
+            };
+            let expected = cross_by_definition([0, 1, 2], g, &x);
+            prop_assert_eq!(faces_cross([0, 1, 2], g, &x), expected);
+        }
+
+        #[test]
         fn a_claimed_separation_is_true(
-            x in prop::collection::vec(position(), 6),
+            x in prop_oneof![prop::collection::vec(position(), 6), nearly_touching()],
             (m, n) in (1..4usize, 1..4usize),
         ) {
-            let (a, b) = (&x[..m], &x[3..3 + n]);
+            let (a, b) = (&x[3 - m..3], &x[3..3 + n]);
             if separated(a, b) {
                 prop_assert!(!hulls_meet(a, b));
             }
+        }
+
+        #[test]
+        fn signs_are_those_of_integers(x in nearly_touching(), k in 0..3usize) {
+            // a face and the point that nearly lies in it; two corners and a point that may lie between them
+            let [a, b, c, d] = integers([x[0], x[1], x[2], x[3]]);
+            let (u, v, w) = (minus(&b, &a), minus(&c, &a), minus(&d, &a));
+            let volume = &u[0] * (&v[1] * &w[2] - &v[2] * &w[1])
+                + &u[1] * (&v[2] * &w[0] - &v[0] * &w[2])
+                + &u[2] * (&v[0] * &w[1] - &v[1] * &w[0]);
+            prop_assert_eq!(side_of_plane(x[0], x[1], x[2], x[3]), sign(&volume));
+            prop_assert_eq!(turn(x[0], x[1], x[3], k), cross_sign(&u, &w, k));
         }
     }
 

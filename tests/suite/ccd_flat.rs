@@ -129,7 +129,14 @@ fn a_flat_sheet_moving_in_its_plane_is_decided_by_filters_alone() {
                     .iter()
                     .map(|x| place(&motion.of(*x)))
                     .collect();
-                for (vertices, edges) in &pairs {
+                for (k, (vertices, edges)) in pairs.iter().enumerate() {
+                    // Every other pair the other way round: faces turned over, edges exchanged.
+                    let [a, b, c, d] = *vertices;
+                    let vertices = match (k % 2, edges) {
+                        (0, _) => [a, b, c, d],
+                        (_, false) => [a, c, b, d],
+                        (_, true) => [d, c, b, a],
+                    };
                     let sweep = Sweep {
                         start: vertices.map(|v| start[v]),
                         end: vertices.map(|v| end[v]),

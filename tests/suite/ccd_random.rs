@@ -67,7 +67,7 @@ fn sweep(p: Points) -> Sweep {
 const ALL_MAGNITUDES: &str = "all magnitudes";
 
 /// The families of motions; each returns start and end of four points.
-const FAMILIES: [(&str, Make); 18] = [
+const FAMILIES: [(&str, Make); 19] = [
     ("uniform", |r| std::array::from_fn(|_| r.vector())),
     ("near each other", |r| {
         let centre = r.vector();
@@ -278,6 +278,37 @@ const FAMILIES: [(&str, Make); 18] = [
             DVec3::new(any(), any(), any())
         })
     }),
+    ("crosses a plane at the border of a part", |r| {
+        // The crossing lies within rounding errors of a time k/2^m, where parts of the motion meet: each part alone
+        // must not be excluded by a wrong sign of what is nearly 0 there.
+        let m = 1 + r.below(8);
+        let t = (1 + 2 * r.below(1 << (m - 1))) as f64 / (1u64 << m) as f64;
+        let plane = r.unit();
+        let from = r.unit();
+        let aim = plane - (from - plane) * (1.0 - t) / t;
+        let to = r.nudged(aim);
+        let edges = r.below(2) == 0;
+        let second = if edges { -1.0 } else { 2.0 };
+        let place = |moving: f64, own: f64| {
+            let other = if edges { moving } else { own };
+            [
+                [moving, 0.1, 0.2],
+                [other, second, 0.25],
+                [own, -1.0, 2.0],
+                [own, 0.5, -3.0],
+            ]
+        };
+        let (start, end) = (place(from, plane), place(to, plane));
+        let axes = match r.below(3) {
+            0 => [DVec3::X, DVec3::Y, DVec3::Z],
+            1 => [DVec3::Y, DVec3::Z, DVec3::X],
+            _ => std::array::from_fn(|_| r.vector()),
+        };
+        std::array::from_fn(|i| {
+            let x = if i < 4 { start[i] } else { end[i - 4] };
+            x[0] * axes[0] + x[1] * axes[1] + x[2] * axes[2]
+        })
+    }),
     ("creeping out of or into contact", |r| {
         let mut x: [DVec3; 4] = std::array::from_fn(|_| r.vector());
         let (s, u) = (r.below(5) as f64 * 0.25, r.below(5) as f64 * 0.25);
@@ -402,11 +433,11 @@ fn run(seed: u64, rounds: usize) -> Vec<String> {
 
 #[test]
 fn ten_thousand_random_motions_agree_with_the_oracle() {
-    println!("{}", run(1, 295).join("\n"));
+    println!("{}", run(1, 280).join("\n"));
 }
 
 #[test]
 #[ignore = "minutes: a million queries against a slow oracle; run in release"]
 fn a_million_random_motions_agree_with_the_oracle() {
-    println!("{}", run(2, 29_400).join("\n"));
+    println!("{}", run(2, 27_800).join("\n"));
 }

@@ -18,7 +18,11 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
 fn keys(text: &str) -> Vec<&str> {
     text.split('[')
         .skip(1)
-        .filter_map(|after| after.split_once(']').map(|(key, _)| key))
+        .filter_map(|after| {
+            after
+                .split_once(']')
+                .map(|(key, _)| key.trim_end_matches('\\'))
+        })
         .filter(|key| {
             let letters = key.trim_end_matches(|c: char| c.is_ascii_digit());
             key.len() == letters.len() + 2

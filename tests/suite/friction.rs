@@ -66,6 +66,7 @@ fn where_impulses_carry_the_cloth_the_mean_velocity_as_end_velocity_loses_accele
         let changes = [
             ("friction", "0"),
             ("repulsion.max_sweeps", "0"),
+            ("time.max_interval", "0.5"),
             ("time.velocity", velocity),
         ]
         .map(|(key, value)| (key.to_string(), value.to_string()));

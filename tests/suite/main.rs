@@ -1,4 +1,5 @@
 //! Integration tests: one binary, one module per theme.
+
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,

@@ -162,7 +162,7 @@ fn painted_weight_pulls_its_side_down() {
     let text = format!(
         "{heavy}{}",
         sheet(
-            "fabric = { density = 0.1, stretch = [20, 20] }\n\
+            "fabric = { density = 0.1, stretch = [20, 20], strain_limit = inf }\n\
              [[cloth.pin]]\nregion = { kind = \"box\", min = [-0.1, -1, -1], max = [0.1, 1, 1] }\n\
              [[cloth.paint]]\nquantity = \"density\"\nregion = { kind = \"edge\", towards = \"+x\" }\nfactor = 10.0\n",
         )

@@ -46,7 +46,8 @@ const COPLANARITY_ERROR: f64 = 60.0 * f64::EPSILON;
 /// product with `z`, 1 of the mean: 12 · 2 · ε/2 = 12 ε. Rounded up.
 const AREA_ERROR: f64 = 16.0 * f64::EPSILON;
 
-/// Factor that covers the three roundings of comparing q₁² with q₀q₂.
+/// Factor that covers the roundings of comparing q₁² with q₀q₂: one of each factor, from subtracting the bound, and one of
+/// each product, 7 · ε/2 in all.
 const BELOW_ONE: f64 = 1.0 - 4.0 * f64::EPSILON;
 
 /// Whether `q₀(1−t)² + 2q₁t(1−t) + q₂t²` is positive on [0, 1]; `false` for anything that is not a number.
@@ -60,15 +61,16 @@ impl<const N: usize> Gap<N> {
         if self.axis_separates(separation) {
             return true;
         }
-        let n0 = closest_to_origin(&self.start).try_normalize();
-        if n0.is_some_and(|n| self.constant_separates(n, separation)) {
+        let n0 = closest_to_origin(&self.start);
+        if self.constant_separates(n0, separation) {
             return true;
         }
-        let n1 = closest_to_origin(&self.end).try_normalize();
-        if n1.is_some_and(|n| self.constant_separates(n, separation)) {
+        let n1 = closest_to_origin(&self.end);
+        if self.constant_separates(n1, separation) {
             return true;
         }
-        if let (Some(n0), Some(n1)) = (n0, n1)
+        // Of equal length, so that the direction turns evenly.
+        if let (Some(n0), Some(n1)) = (n0.try_normalize(), n1.try_normalize())
             && self.separates(n0, n1, separation)
         {
             return true;
@@ -89,7 +91,8 @@ impl<const N: usize> Gap<N> {
 
     /// Whether the constant direction `n` separates: `n·dₖ` is linear in time, so both ends decide.
     fn constant_separates(&self, n: DVec3, separation: f64) -> bool {
-        let error = self.direction_error(n.abs(), separation * n.length());
+        let length = if separation > 0.0 { n.length() } else { 0.0 };
+        let error = self.direction_error(n.abs(), separation * length);
         self.start
             .iter()
             .chain(&self.end)
@@ -370,7 +373,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(500))]
+        #![proptest_config(ProptestConfig::with_cases(200))]
 
         #[test]
         fn rounding_errors_stay_below_their_bounds(
@@ -397,7 +400,7 @@ mod tests {
             (seed >> 11) as f64 / (1u64 << 53) as f64 - 0.5
         };
         let mut most = [0.0f64; 4];
-        for _ in 0..1000 {
+        for _ in 0..300 {
             let mut vector = || DVec3::new(unit(), unit(), unit());
             let sweep = Sweep {
                 start: std::array::from_fn(|_| vector()),
@@ -426,7 +429,7 @@ mod tests {
         assert!(COPLANARITY_ERROR >= 6.0 * (3.0 * corner + 5.0 + 3.0) * half_ulp);
         assert!(AREA_ERROR >= 2.0 * (2.0 * corner + 2.0 + 3.0 + 1.0) * half_ulp);
         let below_one = 1.0 - BELOW_ONE;
-        assert!(below_one >= 3.0 * f64::EPSILON);
+        assert!(below_one >= 7.0 * half_ulp);
     }
 
     #[test]
@@ -438,5 +441,32 @@ mod tests {
         assert!(!positive(0.0, 1.0, 1.0));
         assert!(!positive(1.0, f64::NAN, 1.0));
         assert!(!positive(1e-200, -1e-190, 1e-200), "the squares underflow");
+    }
+
+    #[test]
+    fn products_that_underflow_prove_nothing() {
+        // In units of the smallest number: 0.55 rounds to 1, twice −0.45 to 0; the sum is 1 instead of −0.35.
+        let n = DVec3::splat(2f64.powi(-540));
+        let d = DVec3::new(0.55, -0.45, -0.45) * 2f64.powi(-534);
+        let gap = Gap {
+            start: [d; 3],
+            end: [d; 3],
+            scale: d.abs(),
+        };
+        assert!(n.dot(d) > 0.0);
+        assert!(!gap.constant_separates(n, 0.0));
+        assert!(!gap.separates(n, n, 0.0));
+
+        let [a, b, c] = [DVec3::X, DVec3::Y, DVec3::Z].map(|e| e * 2f64.powi(-358) * 0.9);
+        let gap = Gap {
+            start: [a, b, c],
+            end: [a, b, c],
+            scale: (a + b + c) * 0.5,
+        };
+        assert!(gap.coplanarity().iter().all(|&v| v > 0.0));
+        assert!(
+            !gap.never_coplanar(0.0),
+            "a volume of one smallest number may be any"
+        );
     }
 }

@@ -131,3 +131,47 @@ fn first_coplanar<const N: usize>(gap: &Gap<N>, mut from: f64, mut to: f64) -> f
     }
     from
 }
+
+#[cfg(test)]
+mod tests {
+    use glam::DVec3;
+
+    use super::*;
+    use crate::geometry::Sweep;
+
+    fn falling() -> Gap<3> {
+        let at = |z: f64| [DVec3::new(0.2, 0.2, z), DVec3::ZERO, DVec3::X, DVec3::Y];
+        Gap::vertex_face(&Sweep {
+            start: at(0.6),
+            end: at(-1.0),
+        })
+    }
+
+    #[test]
+    fn a_spent_budget_leaves_all_the_rest_open() {
+        let gap = falling();
+        let mut search = Search::new(&gap, 0.1);
+        search.effort.parts = MAX_PARTS;
+        assert_eq!(
+            search.next_part(),
+            Some(Part {
+                from: 0.0,
+                to: 1.0,
+                certain: false
+            })
+        );
+        assert_eq!(search.next_part(), None);
+    }
+
+    #[test]
+    fn the_first_open_part_starts_shortly_before_the_impact() {
+        let gap = falling();
+        let part = Search::new(&gap, 0.0).next_part().expect("they meet");
+        assert!(part.certain);
+        assert!(
+            part.from <= 0.375 && part.from >= 0.375 - SHORTEST_PART,
+            "{}",
+            part.from
+        );
+    }
+}

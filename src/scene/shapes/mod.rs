@@ -10,6 +10,7 @@ mod sphere;
 use std::path::PathBuf;
 
 use glam::DVec3;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::io;
@@ -17,7 +18,7 @@ use crate::io;
 /// A shape with its parameters, as a scene names it. Lengths in metres, Y up, centred on the origin.
 ///
 /// Closed surfaces face outwards, floors and channels up. `cells` and `segments` set the resolution.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Shape {
     /// A rectangle in the xz plane, facing up; cells are cut along alternating diagonals.

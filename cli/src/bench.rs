@@ -1,0 +1,177 @@
+//! `percale bench`: how long the parts take.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use glam::DVec3;
+use percale::geometry::ccd::Mode;
+use percale::geometry::detect::Asked;
+use percale::geometry::intersect::Scope;
+use percale::geometry::{Detector, Mesh};
+use percale::verify::audit;
+use serde::Serialize;
+
+use crate::failure::Failure;
+use crate::inputs;
+
+/// Measure the parts of Percale
+#[derive(Debug, clap::Args)]
+pub(crate) struct Bench {
+    #[command(subcommand)]
+    part: Part,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Part {
+    Kernels(Kernels),
+}
+
+/// Measure detection on a motion: static test, audit, broad phase, whole continuous detection
+///
+/// Every kernel starts from nothing: trees are built within the measured time. Use --threads 1 to compare CPU times.
+#[derive(Debug, clap::Args)]
+struct Kernels {
+    /// Mesh at the start of the motion
+    start: PathBuf,
+    /// The same mesh at its end
+    end: PathBuf,
+    /// How often each kernel is measured
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    repeat: u32,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Report {
+    vertices: usize,
+    triangles: usize,
+    threads: usize,
+    kernels: Vec<Row>,
+}
+
+#[derive(Debug, Serialize)]
+struct Row {
+    name: &'static str,
+    /// How many it found: another number is another computation.
+    count: usize,
+    /// CPU seconds of each run, all threads together.
+    cpu_seconds: Vec<f64>,
+    /// Seconds of each run by the clock.
+    seconds: Vec<f64>,
+}
+
+/// A kernel: its name and what it does with the two ends of a motion.
+type Kernel = (&'static str, fn(&Mesh, &[DVec3], &[DVec3]) -> usize);
+
+const KERNELS: [Kernel; 5] = [
+    ("static", |mesh, x0, _| {
+        let crossings = Detector::new(mesh).crossings(mesh, x0, Scope::Certified);
+        crossings.faces.len()
+    }),
+    ("audit", |mesh, x0, _| audit::intersections(mesh, x0).len()),
+    ("pairs", |mesh, x0, x1| {
+        Detector::new(mesh).pairs(mesh, x0, x1, 0.0).len()
+    }),
+    ("impacts-fast", |mesh, x0, x1| {
+        impacts(mesh, x0, x1, Mode::Fast)
+    }),
+    ("impacts-exact", |mesh, x0, x1| {
+        impacts(mesh, x0, x1, Mode::Exact)
+    }),
+];
+
+fn impacts(mesh: &Mesh, x0: &[DVec3], x1: &[DVec3], mode: Mode) -> usize {
+    let asked = Asked { mode, margin: None };
+    Detector::new(mesh).impacts(mesh, x0, x1, &asked).len()
+}
+
+impl Bench {
+    pub(crate) fn run(&self) -> Result<ExitCode, Failure> {
+        match &self.part {
+            Part::Kernels(kernels) => kernels.run(),
+        }
+    }
+}
+
+impl Kernels {
+    fn run(&self) -> Result<ExitCode, Failure> {
+        let (start, end) = (self.start.clone(), self.end.clone());
+        let (input, x1) = inputs::read_motion(&[start], &[end])?;
+        let (mesh, x0) = (&input.mesh, &input.positions);
+        let measure = |(name, kernel): &Kernel| {
+            let mut row = Row {
+                name,
+                count: 0,
+                cpu_seconds: Vec::new(),
+                seconds: Vec::new(),
+            };
+            for _ in 0..self.repeat {
+                let (clock, cpu) = (Instant::now(), cpu_seconds());
+                row.count = kernel(mesh, x0, &x1);
+                row.seconds.push(clock.elapsed().as_secs_f64());
+                if let (Some(before), Some(after)) = (cpu, cpu_seconds()) {
+                    row.cpu_seconds.push(after - before);
+                }
+            }
+            row
+        };
+        let report = Report {
+            vertices: mesh.vertex_count(),
+            triangles: mesh.faces().len(),
+            threads: rayon::current_num_threads(),
+            kernels: KERNELS.iter().map(measure).collect(),
+        };
+        if self.json {
+            println!("{}", serde_json::to_string(&report)?);
+        } else {
+            print_table(&report);
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn print_table(report: &Report) {
+    println!(
+        "{} vertices, {} triangles, {} threads",
+        report.vertices, report.triangles, report.threads
+    );
+    println!(
+        "{:14} {:>9} {:>11} {:>11} {:>11}",
+        "kernel", "count", "cpu ms min", "median", "ms min"
+    );
+    for row in &report.kernels {
+        let ms = |seconds: Option<f64>| seconds.map_or("-".into(), |s| format!("{:.1}", 1e3 * s));
+        println!(
+            "{:14} {:>9} {:>11} {:>11} {:>11}",
+            row.name,
+            row.count,
+            ms(least(&row.cpu_seconds)),
+            ms(median(&row.cpu_seconds)),
+            ms(least(&row.seconds)),
+        );
+    }
+}
+
+fn least(values: &[f64]) -> Option<f64> {
+    values.iter().copied().min_by(f64::total_cmp)
+}
+
+fn median(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted.get(sorted.len() / 2).copied()
+}
+
+/// CPU time of all threads so far, where the system tells it (Linux: first number of each task's `schedstat`, in ns).
+fn cpu_seconds() -> Option<f64> {
+    let tasks = Path::new("/proc/self/task").read_dir().ok()?;
+    let mut nanoseconds = 0u64;
+    for task in tasks {
+        let text = std::fs::read_to_string(task.ok()?.path().join("schedstat")).ok()?;
+        nanoseconds += text.split_whitespace().next()?.parse::<u64>().ok()?;
+    }
+    Some(nanoseconds as f64 * 1e-9)
+}
