@@ -51,15 +51,11 @@ pub(super) struct Hinge {
 }
 
 /// The gradient of a hinge's angle.
-pub(super) type Gradient = [DVec3; 4];
+type Gradient = [DVec3; 4];
 
 impl Hinge {
     fn positions(&self, x: &[DVec3]) -> [DVec3; 4] {
         self.vertices.map(|v| x[v as usize])
-    }
-
-    fn turn(&self, x: &[DVec3]) -> f64 {
-        angle(self.positions(x)) - self.rest
     }
 
     /// ∇θ with respect to the four vertices.
@@ -69,39 +65,59 @@ impl Hinge {
     /// ∂θ/∂x₃ = −|e| n'/ |n'|²,  n' = (x₃ − x₀) × e
     /// ∂θ/∂x₀, ∂θ/∂x₁: minus these, split by where x₂ and x₃ project on the edge
     /// ```
-    fn gradient(&self, x: &[DVec3]) -> Gradient {
+    ///
+    /// Returned with θ − θ₀, which shares the normals.
+    fn measure(&self, x: &[DVec3]) -> (f64, Gradient) {
         let [x0, x1, x2, x3] = self.positions(x);
         let e = x1 - x0;
         let length_squared = e.length_squared();
         if length_squared == 0.0 {
-            return [DVec3::ZERO; 4]; // a collapsed edge has no direction to turn about
+            return (-self.rest, [DVec3::ZERO; 4]); // a collapsed edge has no direction to turn about
         }
         let length = length_squared.sqrt();
+        let (n2, n3) = (e.cross(x2 - x0), (x3 - x0).cross(e));
+        let turn = angle_between(e, n2, n3, length) - self.rest;
         let lever = |n: DVec3, rest: f64| {
             let floor = THINNEST * rest;
             -length / n.length_squared().max(floor * floor) * n
         };
-        let g2 = lever(e.cross(x2 - x0), self.rest_normals[0]);
-        let g3 = lever((x3 - x0).cross(e), self.rest_normals[1]);
+        let g2 = lever(n2, self.rest_normals[0]);
+        let g3 = lever(n3, self.rest_normals[1]);
         let t2 = (x2 - x0).dot(e) / length_squared;
         let t3 = (x3 - x0).dot(e) / length_squared;
-        [
+        let gradient = [
             -(1.0 - t2) * g2 - (1.0 - t3) * g3,
             -t2 * g2 - t3 * g3,
             g2,
             g3,
-        ]
+        ];
+        (turn, gradient)
     }
 }
 
 /// Signed angle between the normals of the triangles (0, 1, 2) and (1, 0, 3), in (−π, π]; 0 when flat.
 pub(super) fn angle([x0, x1, x2, x3]: [DVec3; 4]) -> f64 {
     let e = x1 - x0;
-    let n = e.cross(x2 - x0);
-    let m = (x3 - x0).cross(e);
+    angle_between(e, e.cross(x2 - x0), (x3 - x0).cross(e), e.length())
+}
+
+fn angle_between(e: DVec3, n: DVec3, m: DVec3, length: f64) -> f64 {
     // |e| sin θ ∝ e · (n × m); atan2 needs the ratio only, so both sides carry the same |n||m|
-    let sine = e.dot(n.cross(m));
-    libm::atan2(sine, n.dot(m) * e.length())
+    libm::atan2(e.dot(n.cross(m)), n.dot(m) * length)
+}
+
+/// Turns and gradients of all hinges at one configuration.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Bent {
+    turns: Vec<f64>,
+    gradients: Vec<Gradient>,
+}
+
+impl Bent {
+    /// Whether nothing was measured yet.
+    pub(super) fn is_empty(&self) -> bool {
+        self.turns.is_empty()
+    }
 }
 
 /// A bent triangle: quadratic in the turns of its hinges.
@@ -272,38 +288,40 @@ pub(super) struct Bending {
 }
 
 impl Bending {
-    fn turns(&self, x: &[DVec3]) -> Vec<f64> {
-        self.hinges.iter().map(|h| h.turn(x)).collect()
-    }
-
-    /// ∇θ of every hinge.
-    pub(super) fn gradients(&self, x: &[DVec3], out: &mut Vec<Gradient>) {
-        out.clear();
-        out.extend(self.hinges.iter().map(|h| h.gradient(x)));
-    }
-
-    /// Calls `add` with one node and the energy of each plate, J.
-    pub(super) fn for_each_energy(&self, x: &[DVec3], mut add: impl FnMut(u32, f64)) {
-        let turns = self.turns(x);
-        for plate in &self.plates {
-            let t = plate.pick(&turns);
-            let m = plate.moments(t);
-            add(
-                plate.nodes[0],
-                0.5 * (m[0] * t[0] + m[1] * t[1] + m[2] * t[2]),
-            );
+    /// Measures all hinges, into memory that is used again.
+    pub(super) fn measure(&self, x: &[DVec3], out: &mut Bent) {
+        out.turns.clear();
+        out.gradients.clear();
+        for hinge in &self.hinges {
+            let (turn, gradient) = hinge.measure(x);
+            out.turns.push(turn);
+            out.gradients.push(gradient);
         }
     }
 
+    /// Stored energy, J.
+    pub(super) fn energy(&self, x: &[DVec3]) -> f64 {
+        let hinges = self.hinges.iter();
+        let turns: Vec<f64> = hinges.map(|h| angle(h.positions(x)) - h.rest).collect();
+        let plates = self.plates.iter().map(|plate| {
+            let t = plate.pick(&turns);
+            let m = plate.moments(t);
+            0.5 * (m[0] * t[0] + m[1] * t[1] + m[2] * t[2])
+        });
+        plates.sum()
+    }
+
     /// Adds the elastic forces.
-    pub(super) fn add_force(&self, x: &[DVec3], f: &mut [DVec3]) {
-        let turns = self.turns(x);
-        let moments = self.moments(&turns, |_| 1.0);
-        for (hinge, moment) in self.hinges.iter().zip(moments) {
-            if moment != 0.0 {
-                for (g, v) in hinge.gradient(x).into_iter().zip(hinge.vertices) {
-                    f[v as usize] -= moment * g;
-                }
+    pub(super) fn add_force(&self, bent: &Bent, f: &mut [DVec3]) {
+        let moments = self.moments(&bent.turns, |_| 1.0);
+        self.add_moments(&moments, -1.0, bent, f);
+    }
+
+    /// `out += scale · moment · ∇θ` of every hinge.
+    fn add_moments(&self, moments: &[f64], scale: f64, bent: &Bent, out: &mut [DVec3]) {
+        for ((hinge, g), moment) in self.hinges.iter().zip(&bent.gradients).zip(moments) {
+            for (g, v) in g.iter().zip(hinge.vertices) {
+                out[v as usize] += scale * moment * *g;
             }
         }
     }
@@ -325,26 +343,20 @@ impl Bending {
     /// `out += scale · D v`: each plate resists the rate of its turns like the turns themselves, times its damping.
     pub(super) fn add_damping_product(
         &self,
-        gradients: &[Gradient],
+        bent: &Bent,
         scale: f64,
         v: &[DVec3],
         out: &mut [DVec3],
     ) {
-        let hinges = self.hinges.iter().zip(gradients);
-        let rates: Vec<f64> = hinges
-            .clone()
-            .map(|(hinge, g)| {
-                (0..4)
-                    .map(|k| g[k].dot(v[hinge.vertices[k] as usize]))
-                    .sum()
-            })
-            .collect();
-        let moments = self.moments(&rates, |plate| scale * plate.damping);
-        for ((hinge, g), moment) in hinges.zip(moments) {
-            for (g, v) in g.iter().zip(hinge.vertices) {
-                out[v as usize] += moment * *g;
-            }
-        }
+        let hinges = self.hinges.iter().zip(&bent.gradients);
+        let rate = |(hinge, g): (&Hinge, &Gradient)| {
+            (0..4)
+                .map(|k| g[k].dot(v[hinge.vertices[k] as usize]))
+                .sum()
+        };
+        let rates: Vec<f64> = hinges.map(rate).collect();
+        let moments = self.moments(&rates, |plate| plate.damping);
+        self.add_moments(&moments, scale, bent, out);
     }
 
     /// Whether any plate is damped.
@@ -357,21 +369,20 @@ impl Bending {
     /// The stiffness is `Σ cᵢⱼ ∇θᵢ ∇θⱼᵀ + Σ mᵢ ∇²θᵢ` with the moments m. Only the first part is kept: it is positive
     /// semi-definite by its form, the second is indefinite and vanishes at rest.
     pub(super) fn add_matrix(&self, x: &[DVec3], weights: Weights, matrix: &mut BlockMatrix) {
-        let mut gradients = Vec::new();
-        self.gradients(x, &mut gradients);
+        let mut bent = Bent::default();
+        self.measure(x, &mut bent);
         for plate in &self.plates {
-            plate.add_matrix(&gradients, weights, matrix);
+            plate.add_matrix(&bent.gradients, weights, matrix);
         }
     }
 
-    /// Adds bounds on the row sums of the stiffness matrix, without its second part.
-    pub(super) fn add_stiffness_bound(&self, x: &[DVec3], bound: &mut [f64]) {
-        let mut gradients = Vec::new();
-        self.gradients(x, &mut gradients);
-        let sums: Vec<f64> = gradients
-            .iter()
-            .map(|g| g.iter().map(|g| g.length()).sum())
-            .collect();
+    /// Adds bounds on the row sums of the stiffness matrix without its second part, N/m, and of the damping matrix, N·s/m.
+    pub(super) fn add_bounds(&self, x: &[DVec3], stiffness: &mut [f64], damping: &mut [f64]) {
+        let mut bent = Bent::default();
+        self.measure(x, &mut bent);
+        let gradients = &bent.gradients;
+        let sum = |g: &Gradient| g.iter().map(|g| g.length()).sum();
+        let sums: Vec<f64> = gradients.iter().map(sum).collect();
         for plate in &self.plates {
             let sums = plate.pick(&sums);
             for (k, &h) in plate.hinges.iter().enumerate() {
@@ -382,7 +393,9 @@ impl Bending {
                 let reach: f64 = (0..3).map(|l| c[l].abs() * sums[l]).sum();
                 let hinge = &self.hinges[h as usize];
                 for (g, v) in gradients[h as usize].iter().zip(hinge.vertices) {
-                    bound[v as usize] += g.length() * reach;
+                    let bound = g.length() * reach;
+                    stiffness[v as usize] += bound;
+                    damping[v as usize] += plate.damping * bound;
                 }
             }
         }

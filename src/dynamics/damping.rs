@@ -8,7 +8,7 @@
 use glam::DVec3;
 
 use super::air::Drag;
-use super::bend::{Bending, Gradient};
+use super::bend::{Bending, Bent};
 use super::pins::Pin;
 
 /// One rank-one term of the damping matrix, over N vertices.
@@ -40,8 +40,11 @@ impl<const N: usize> Damper<N> {
 pub(super) struct Dampers<'a> {
     pub(super) springs: Vec<Damper<2>>,
     pub(super) membranes: Vec<Damper<3>>,
+    /// If plates are damped.
     pub(super) bending: Option<&'a Bending>,
-    pub(super) hinges: Vec<Gradient>,
+    pub(super) bent: Bent,
+    /// Whether [`Dampers::add_product`] leaves bending out, because it is integrated apart.
+    pub(super) bending_apart: bool,
     pub(super) drag: Vec<Drag>,
     pub(super) pins: &'a [Pin],
 }
@@ -52,8 +55,15 @@ impl Dampers<'_> {
         self.pins.is_empty()
             && self.springs.is_empty()
             && self.membranes.is_empty()
-            && self.hinges.is_empty()
+            && (self.bending.is_none() || self.bending_apart)
             && self.drag.is_empty()
+    }
+
+    /// `out += scale · D v` of bending alone.
+    pub(super) fn add_bending_product(&self, scale: f64, v: &[DVec3], out: &mut [DVec3]) {
+        if let Some(bending) = self.bending {
+            bending.add_damping_product(&self.bent, scale, v, out);
+        }
     }
 
     /// `out += scale · D v`, in fixed order.
@@ -64,8 +74,8 @@ impl Dampers<'_> {
         for damper in &self.membranes {
             damper.add_product(scale, v, out);
         }
-        if let Some(bending) = self.bending {
-            bending.add_damping_product(&self.hinges, scale, v, out);
+        if !self.bending_apart {
+            self.add_bending_product(scale, v, out);
         }
         for drag in &self.drag {
             drag.add_product(scale, v, out);

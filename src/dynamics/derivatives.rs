@@ -3,7 +3,7 @@
 use glam::{DMat3, DVec2, DVec3};
 
 use super::damping::Dampers;
-use super::laws::{cloth, noise, shaken, sheet};
+use super::laws::{cloth, elastic_force, noise, shaken, sheet};
 use super::solve::BlockMatrix;
 use super::springs::Spring;
 use super::stretch::{Triangle, Weights};
@@ -181,9 +181,7 @@ fn the_assembled_stiffness_is_the_slope_of_the_forces() {
             .collect();
         let force = |step: f64| {
             let y: Vec<DVec3> = x.iter().zip(&d).map(|(x, d)| *x + step * *d).collect();
-            let mut f = vec![DVec3::ZERO; x.len()];
-            dynamics.elements.add_force(&y, &mut f);
-            f
+            elastic_force(&dynamics, &y)
         };
         let h = 1e-6;
         let (ahead, behind) = (force(h), force(-h));

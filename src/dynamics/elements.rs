@@ -5,7 +5,7 @@
 use glam::{DMat3, DVec2, DVec3};
 
 use super::air::Drag;
-use super::bend::{self, Bending, Hinge, Plate};
+use super::bend::{self, Bending, Bent, Hinge, Plate};
 use super::damping::Dampers;
 use super::material::Fabric;
 use super::pins::Pin;
@@ -85,13 +85,13 @@ pub(super) struct Elements {
     pub(super) bending: Bending,
     pub(super) stitches: Vec<Stitch>,
     pub(super) pins: Vec<Pin>,
+    /// Faces around each node, from `first_face[node]` on.
+    node_faces: Vec<u32>,
+    first_face: Vec<u32>,
     /// Rest area that each node stands for, m².
     pub(super) area_of: Vec<f64>,
-    /// Connected piece of each node.
-    pub(super) piece_of: Vec<u32>,
-    pub(super) piece_count: usize,
     pub(super) pattern: Pattern,
-    face_slots: Vec<[Slot; 3]>,
+    pub(super) face_slots: Vec<[Slot; 3]>,
     spring_slots: Vec<Slot>,
     stitch_slots: Vec<Slot>,
 }
@@ -172,7 +172,23 @@ impl Elements {
         for plate in &mut self.bending.plates {
             plate.find_slots(&self.pattern);
         }
-        (self.piece_of, self.piece_count) = self.pattern.pieces();
+        let mut around: Vec<[u32; 2]> = Vec::with_capacity(3 * self.faces.len());
+        for (k, face) in self.faces.iter().enumerate() {
+            around.extend(face.vertices.map(|v| [v, k as u32]));
+        }
+        around.sort_unstable();
+        let start = |node: usize| around.partition_point(|&[v, _]| (v as usize) < node) as u32;
+        self.first_face = (0..=node_count).map(start).collect();
+        self.node_faces = around.into_iter().map(|[_, face]| face).collect();
+    }
+
+    /// Faces around a node, ascending.
+    pub(super) fn faces_of(&self, node: u32) -> &[u32] {
+        let (first, last) = (
+            self.first_face[node as usize],
+            self.first_face[node as usize + 1],
+        );
+        &self.node_faces[first as usize..last as usize]
     }
 
     fn membranes(&self) -> impl Iterator<Item = &Triangle> {
@@ -181,31 +197,20 @@ impl Elements {
 
     /// Elastic energy, J.
     pub(super) fn energy(&self, x: &[DVec3]) -> f64 {
-        let mut sum = 0.0;
-        self.for_each_energy(x, |_, energy| sum += energy);
-        sum
+        let membranes: f64 = self.membranes().map(|t| t.energy(x)).sum();
+        let springs: f64 = self.springs.iter().map(|s| s.energy(x)).sum();
+        membranes + springs + self.bending.energy(x)
     }
 
-    /// Calls `add` with one node and the energy of each element.
-    pub(super) fn for_each_energy(&self, x: &[DVec3], mut add: impl FnMut(u32, f64)) {
-        for triangle in self.membranes() {
-            add(triangle.vertices[0], triangle.energy(x));
-        }
-        for spring in &self.springs {
-            add(spring.ends[0], spring.energy(x));
-        }
-        self.bending.for_each_energy(x, add);
-    }
-
-    /// Adds the elastic forces, in fixed order.
-    pub(super) fn add_force(&self, x: &[DVec3], f: &mut [DVec3]) {
+    /// Adds the elastic forces, in fixed order; `bent` was measured at the same `x`.
+    pub(super) fn add_force(&self, x: &[DVec3], bent: &Bent, f: &mut [DVec3]) {
         for triangle in self.membranes() {
             triangle.add_force(x, f);
         }
         for spring in &self.springs {
             spring.add_force(x, f);
         }
-        self.bending.add_force(x, f);
+        self.bending.add_force(bent, f);
     }
 
     /// The damping matrix of the elastic elements at `x`, into memory that is used again.
@@ -216,11 +221,8 @@ impl Elements {
         out.springs.clear();
         let springs = self.springs.iter().filter(|s| s.damping > 0.0);
         out.springs.extend(springs.map(|s| s.damper(x)));
-        out.hinges.clear();
-        if self.bending.is_damped() {
-            out.bending = Some(&self.bending);
-            self.bending.gradients(x, &mut out.hinges);
-        }
+        self.bending.measure(x, &mut out.bent);
+        out.bending = self.bending.is_damped().then_some(&self.bending);
     }
 
     /// Adds the weighted stiffness and damping of the elastic elements.
@@ -277,23 +279,24 @@ impl Elements {
         }
     }
 
-    /// For each node a bound on its row sum of the stiffness matrix, N/m.
-    pub(super) fn stiffness_bound(&self, x: &[DVec3]) -> Vec<f64> {
+    /// For each node bounds on its row sums of the stiffness matrix, N/m, and of the damping of bending, N·s/m.
+    pub(super) fn bounds(&self, x: &[DVec3]) -> (Vec<f64>, Vec<f64>) {
         let mut bound = vec![0.0; x.len()];
+        let mut bend_damping = vec![0.0; x.len()];
         for triangle in self.membranes() {
             triangle.add_stiffness_bound(x, &mut bound);
         }
         for spring in &self.springs {
             spring.add_stiffness_bound(&mut bound);
         }
-        self.bending.add_stiffness_bound(x, &mut bound);
+        self.bending.add_bounds(x, &mut bound, &mut bend_damping);
         for stitch in &self.stitches {
             stitch.spring.add_stiffness_bound(&mut bound);
         }
         for pin in &self.pins {
             bound[pin.node as usize] += pin.stiffness.max_element();
         }
-        bound
+        (bound, bend_damping)
     }
 }
 

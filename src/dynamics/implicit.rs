@@ -26,6 +26,7 @@ use glam::{DMat3, DVec3};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::bend::Bent;
 use super::damping::Dampers;
 use super::integrator::{Advance, Start, System};
 use super::solve::{BlockMatrix, ConjugateGradients, Stop, dot, norm};
@@ -54,14 +55,27 @@ impl Default for ImplicitEuler {
     }
 }
 
+/// How often a step is halved for the strain limit.
+const MAX_HALVINGS: u32 = 2;
+/// Newton steps that harden what is above the strain limit.
+const MAX_HARDENINGS: u32 = 2;
 /// Shortest share of a Newton step that is tried before the last state is kept.
 const SHORTEST_STEP: f64 = 1.0 / 64.0;
 /// Share of the descent promised by the slope that a step must bring \[NW06\] §3.1.
 const ENOUGH_DESCENT: f64 = 1e-4;
 
 impl ImplicitEuler {
-    /// Advances in one step.
+    /// Advances in one step, or in two halves where the strain limit asks for it.
     pub(super) fn advance(&self, system: &System<'_>, start: Start<'_>) -> Advance {
+        self.advance_within_limit(system, start, MAX_HALVINGS)
+    }
+
+    fn advance_within_limit(
+        &self,
+        system: &System<'_>,
+        start: Start<'_>,
+        halvings: u32,
+    ) -> Advance {
         let mut step = Step::new(self, system, start);
         step.linear();
         for _ in 1..self.max_newton {
@@ -69,13 +83,41 @@ impl ImplicitEuler {
                 break;
             }
         }
+        let mut holds = step.limit();
+        for _ in 0..MAX_HARDENINGS {
+            if holds {
+                break;
+            }
+            step.harden();
+            holds = step.limit();
+        }
+        if holds || halvings == 0 {
+            return step.end(1);
+        }
+        let dt = 0.5 * start.dt;
+        let middle: Vec<DVec3> = (start.x.iter().zip(start.target))
+            .map(|(from, to)| 0.5 * (*from + *to))
+            .collect();
+        let first = Start {
+            target: &middle,
+            dt,
+            ..start
+        };
+        let first = self.advance_within_limit(system, first, halvings - 1);
+        let second = Start {
+            x: &first.x,
+            v: &first.v,
+            time: start.time + dt,
+            dt,
+            ..start
+        };
+        let second = self.advance_within_limit(system, second, halvings - 1);
         Advance {
-            x: step.x,
-            v: step.v,
-            loops: 1,
-            iterations: step.iterations,
-            assembly_ms: step.assembly_ms,
-            solve_ms: step.solve_ms,
+            loops: first.loops + second.loops,
+            iterations: step.iterations + first.iterations + second.iterations,
+            assembly_ms: step.assembly_ms + first.assembly_ms + second.assembly_ms,
+            solve_ms: step.solve_ms + first.solve_ms + second.solve_ms,
+            ..second
         }
     }
 }
@@ -90,6 +132,10 @@ struct Step<'a> {
     dampers: Dampers<'a>,
     x: Vec<DVec3>,
     v: Vec<DVec3>,
+    /// State that meets the strain limit, once that was asked for.
+    limited: Option<(Vec<DVec3>, Vec<DVec3>)>,
+    /// Faces that are hardened for the strain limit.
+    hard: Vec<u32>,
     /// Norm of the residual of unchanged velocities.
     scale: f64,
     matrix: BlockMatrix,
@@ -102,12 +148,8 @@ struct Step<'a> {
 impl<'a> Step<'a> {
     fn new(settings: &'a ImplicitEuler, system: &'a System<'a>, start: Start<'a>) -> Self {
         let mut dampers = Dampers::default();
-        if settings.max_newton > 1 {
-            system.dampers(start.x, start.v, start.time, &mut dampers);
-        } else {
-            // the matrix holds the rest
-            system.outer_dampers(start.x, start.v, start.time, &mut dampers);
-        }
+        // the matrix holds the damping of the elements
+        system.outer_dampers(start.x, start.v, start.time, &mut dampers);
         Self {
             settings,
             system,
@@ -116,6 +158,8 @@ impl<'a> Step<'a> {
             dampers,
             x: start.x.to_vec(),
             v: system.scripted_velocities(&start),
+            limited: None,
+            hard: system.elements.near_limit(start.x),
             scale: 0.0,
             matrix: BlockMatrix::default(),
             gradients: ConjugateGradients::default(),
@@ -143,11 +187,21 @@ impl<'a> Step<'a> {
         let end = self.start.time + dt;
         let drag = &self.dampers.drag;
         elements.add_outer_matrix(&self.x, end, drag, weights, &mut self.matrix);
+        elements.add_hard_matrix(&self.hard, &self.x, dt * dt, &mut self.matrix);
         self.assembly_ms += milliseconds(clock);
         let clock = Instant::now();
         self.gradients
             .prepare(&self.matrix, &elements.pattern, system.hierarchy);
         self.solve_ms += milliseconds(clock);
+    }
+
+    /// All forces but damping at the present x.
+    fn force(&self, f: &mut Vec<DVec3>) {
+        let mut bent = Bent::default();
+        self.system.elements.bending.measure(&self.x, &mut bent);
+        self.system
+            .force(&self.start, 1.0, &self.x, &self.dampers, &bent, f);
+        self.system.elements.add_hard_force(&self.hard, &self.x, f);
     }
 
     /// Solves for an improvement of `unknown`, whose residual is `r`.
@@ -168,7 +222,7 @@ impl<'a> Step<'a> {
         self.assemble();
         let (system, dt) = (self.system, self.start.dt);
         let mut f = Vec::new();
-        system.force(&self.start, 1.0, self.start.x, &self.dampers, &mut f);
+        self.force(&mut f);
         let mut v = std::mem::take(&mut self.v);
         let mut r = vec![DVec3::ZERO; v.len()];
         self.matrix.multiply(&system.elements.pattern, &v, &mut r);
@@ -207,11 +261,53 @@ impl<'a> Step<'a> {
         }
     }
 
+    /// Brings the end within the strain limit, if it can; says whether it could.
+    fn limit(&mut self) -> bool {
+        let (elements, inverse_mass) = (self.system.elements, self.system.inverse_mass);
+        let mut x = self.x.clone();
+        let limited = elements.limit_strain(inverse_mass, &mut x);
+        if !limited.met.is_empty() {
+            let ends = x.iter().zip(self.start.x);
+            let mut v = ends
+                .map(|(x, from)| (*x - *from) / self.start.dt)
+                .collect::<Vec<_>>();
+            elements.stop_stretching(&limited.met, inverse_mass, &x, &mut v);
+            self.limited = Some((x, v));
+        }
+        limited.holds
+    }
+
+    /// A Newton step in which all faces above the strain limit are hard.
+    fn harden(&mut self) {
+        let elements = self.system.elements;
+        self.hard.extend(elements.near_limit(&self.x));
+        self.hard.sort_unstable();
+        self.hard.dedup();
+        self.newton();
+    }
+
+    /// The end of the step.
+    fn end(self, loops: u32) -> Advance {
+        let (x, v) = self.limited.unwrap_or((self.x, self.v));
+        Advance {
+            x,
+            v,
+            loops,
+            iterations: self.iterations,
+            assembly_ms: self.assembly_ms,
+            solve_ms: self.solve_ms,
+        }
+    }
+
     /// One more Newton step; `false` if none was needed, or none descends.
     fn newton(&mut self) -> bool {
         let (system, dt) = (self.system, self.start.dt);
+        if self.dampers.bent.is_empty() {
+            let start = &self.start;
+            system.dampers(start.x, start.v, start.time, &mut self.dampers);
+        }
         let mut f = Vec::new();
-        system.force(&self.start, 1.0, &self.x, &self.dampers, &mut f);
+        self.force(&mut f);
         // −∂Φ/∂v = dt f − M (v − v₀) − dt D v
         let mut r: Vec<DVec3> = (0..f.len())
             .map(|i| dt * f[i] - system.mass[i] * (self.v[i] - self.start.v[i]))
@@ -263,6 +359,7 @@ impl<'a> Step<'a> {
         let mut push = Vec::new();
         system.constant_force(&self.dampers, &mut push);
         let mut sum = system.energy(&self.start, 1.0, x);
+        sum += system.elements.hard_energy(&self.hard, x);
         for i in 0..v.len() {
             let change = v[i] - self.start.v[i];
             sum += 0.5 * system.mass[i] * change.length_squared();

@@ -380,12 +380,10 @@ impl Dynamics {
             time,
             dt,
         };
-        let mut advance = match &self.settings.integrator {
+        let advance = match &self.settings.integrator {
             Integrator::Newmark(newmark) => newmark.advance(&self.system(), start),
             Integrator::ImplicitEuler(euler) => euler.advance(&self.system(), start),
         };
-        let (x, v) = (&mut advance.x, &mut advance.v);
-        self.elements.limit_strain(&self.system(), start.x, x, v);
         // obstacles, and cloths without a model
         let mut x = target.to_vec();
         let mut v: Vec<DVec3> = target
@@ -417,7 +415,7 @@ impl Dynamics {
     pub fn max_loop(&self, x: &[DVec3]) -> f64 {
         match &self.settings.integrator {
             Integrator::Newmark(newmark) => {
-                newmark.cfl * self.system().stable_loop(&self.gather(x))
+                newmark.cfl * self.system().stable_loop(&self.gather(x)).0
             }
             Integrator::ImplicitEuler(_) => f64::INFINITY,
         }

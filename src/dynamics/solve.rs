@@ -59,31 +59,6 @@ impl Pattern {
         out
     }
 
-    /// Connected piece of each node, and how many pieces there are.
-    pub(super) fn pieces(&self) -> (Vec<u32>, usize) {
-        let neighbours = self.neighbours();
-        let mut piece_of = vec![u32::MAX; neighbours.len()];
-        let mut count = 0;
-        let mut stack = Vec::new();
-        for first in 0..neighbours.len() {
-            if piece_of[first] != u32::MAX {
-                continue;
-            }
-            piece_of[first] = count;
-            stack.push(first as u32);
-            while let Some(i) = stack.pop() {
-                for &j in &neighbours[i as usize] {
-                    if piece_of[j as usize] == u32::MAX {
-                        piece_of[j as usize] = count;
-                        stack.push(j);
-                    }
-                }
-            }
-            count += 1;
-        }
-        (piece_of, count as usize)
-    }
-
     /// Where the block of the nodes `i` and `j` lies.
     ///
     /// # Panics

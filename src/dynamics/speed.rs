@@ -41,12 +41,13 @@ fn run(cells: u32, stretch: Stretch, integrator: Integrator, frames: u32) {
         let energy = dynamics.energy(&x, &v);
         if k % 10 == 0 {
             println!(
-                "  {k}: {elapsed:.1} ms, {} loops, {} iterations, wall: assembly {:.1}, solve {:.1}; energy {:.6} J",
+                "  {k}: {elapsed:.1} ms, {} loops, {} iterations, wall: assembly {:.1}, solve {:.1}; energy {:.6} J, over {}",
                 end.loops,
                 end.iterations,
                 end.assembly_ms,
                 end.solve_ms,
-                energy.total()
+                energy.total(),
+                end.strain.over
             );
         }
     }
