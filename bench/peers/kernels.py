@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Detection kernels of Percale and ipctk on the same motion, in one run, by CPU time.
 
-    python3 bench/peers/kernels.py [ARCHIVE.npz] [--repeat 5] [--percale BINARY] [--json FILE]
+    python3 bench/peers/kernels.py [ARCHIVE.npz | START.ply.gz END.ply.gz] [--repeat 5] [--percale BINARY] [--json FILE]
 
 Makes a virtual environment beside this file from requirements.txt, and builds Percale unless a binary is named. The two
 systems take turns within each repetition, one thread each, so that a busy machine disturbs both; the least CPU time counts.
@@ -97,15 +97,34 @@ COMPARED = [
 ]
 
 
-def load(path, folder):
+def load_mesh(path):
+    """Positions and triangles of a mesh file, plain or compressed."""
+    import gzip
+
+    import numpy as np
+    import trimesh
+
+    plain = path.suffix != ".gz"
+    with open(path, "rb") if plain else gzip.open(path) as stream:
+        kind = path.suffix if plain else pathlib.Path(path.stem).suffix
+        mesh = trimesh.load(stream, file_type=kind[1:], process=False)
+    return np.asarray(mesh.vertices, dtype=np.float64), np.asarray(mesh.faces)
+
+
+def load(motion, folder):
     """The two meshes as files for Percale, and as arrays for ipctk."""
     import numpy as np
 
     sys.path.insert(0, str(ROOT / "bench"))
     from npz_to_ply import write_ply
 
-    archive = np.load(path)
-    x0, x1, faces = archive["x0"].astype(np.float64), archive["x1"].astype(np.float64), archive["f"]
+    if len(motion) == 1:
+        archive = np.load(motion[0])
+        x0, x1, faces = archive["x0"].astype(np.float64), archive["x1"].astype(np.float64), archive["f"]
+    else:
+        (x0, faces), (x1, end_faces) = (load_mesh(path) for path in motion)
+        if not np.array_equal(faces, end_faces):
+            sys.exit(f"{motion[0]} and {motion[1]} are not two states of one mesh")
     start, end = folder / "start.ply", folder / "end.ply"
     write_ply(start, x0, faces)
     write_ply(end, x1, faces)
@@ -114,11 +133,13 @@ def load(path, folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("archive", nargs="?", type=pathlib.Path, default=HERE / "layers_100.npz", help="x0, x1, f [default: layers_100.npz]")
+    parser.add_argument("motion", nargs="*", type=pathlib.Path, default=[HERE / "layers_100.npz"], help="an archive with x0, x1, f, or two meshes [default: layers_100.npz]")
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--percale", help="binary [default: built with cargo build --release]")
     parser.add_argument("--json", type=pathlib.Path, help="write all measurements to this file")
     arguments = parser.parse_args()
+    if len(arguments.motion) not in (1, 2):
+        parser.error("give one archive or two meshes")
     enter_venv()
 
     binary = arguments.percale
@@ -129,7 +150,7 @@ def main():
 
     ours, theirs = [], []
     with tempfile.TemporaryDirectory() as folder:
-        start, end, arrays = load(arguments.archive, pathlib.Path(folder))
+        start, end, arrays = load(arguments.motion, pathlib.Path(folder))
         ipctk = Ipctk(*arrays)
         for _ in range(arguments.repeat):
             ours.append(percale(binary, start, end))

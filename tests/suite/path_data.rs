@@ -1,11 +1,11 @@
-//! Intersection analysis of real and of large meshes; by hand, in release:
+//! Intersection analysis of real and of large meshes; those that are not shipped, and measurements, by hand in release:
 //!
 //! ```text
 //! PERCALE_DATA=<folder of the public data> cargo test --release --test suite path_data -- --ignored --nocapture
 //! ```
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use percale::geometry::Mesh;
@@ -65,6 +65,30 @@ fn print_summary(name: &str, mesh: &Mesh, analysis: &Analysis, seconds: f64) {
     for (kind, (count, segments)) in kinds {
         println!("  {kind:<7} {count:>6} with {segments} segments");
     }
+}
+
+#[test]
+fn a_body_whose_limbs_cut_into_it_is_analysed_completely() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/data/tangled-body/kick_060_tangled.obj.gz");
+    let (mesh, x) = io::read(file).unwrap().into_mesh().unwrap();
+    let analysis = analyse(&mesh, &x, Rest::Unknown).unwrap();
+    judge("kick 60", &mesh, &x, &analysis);
+    assert_eq!(
+        analysis.segments.crossings.len(),
+        629,
+        "as the collection says"
+    );
+    let counts: Vec<_> = analysis
+        .counts()
+        .into_iter()
+        .map(|(kind, count)| (kind.name(), count))
+        .collect();
+    assert_eq!(
+        counts,
+        [("CLOSED", 13), ("EIGHT", 4), ("LL", 7), ("BB/II", 1)]
+    );
+    assert!(analysis.paths.iter().all(|p| p.inside != Inside::None));
 }
 
 #[test]
