@@ -20,6 +20,10 @@ impl Scene {
         not_negative("friction", self.friction)?;
         positive("time.max_interval", self.time.max_interval)?;
         positive("time.min_interval", self.time.min_interval)?;
+        share("time.restitution", self.time.restitution)?;
+        share("repulsion.damping", self.repulsion.damping)?;
+        share("repulsion.fraction", self.repulsion.fraction)?;
+        not_negative("repulsion.stiffness", self.repulsion.stiffness)?;
         if self.cloth.is_empty() {
             return problem("cloth", "a scene needs at least one [[cloth]]");
         }
@@ -171,6 +175,13 @@ fn not_negative(key: &str, value: f64) -> Result<(), Problem> {
         return Ok(());
     }
     problem(key, format!("{value} must be at least 0"))
+}
+
+fn share(key: &str, value: f64) -> Result<(), Problem> {
+    if (0.0..=1.0).contains(&value) {
+        return Ok(());
+    }
+    problem(key, format!("{value} must be from 0 to 1"))
 }
 
 fn finite(key: String, values: &[f64]) -> Result<(), Problem> {
