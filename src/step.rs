@@ -266,6 +266,11 @@ impl Simulation {
         self.dynamics.mass()
     }
 
+    /// 1/kg for each vertex; 0 for those that the script moves.
+    pub fn inverse_mass(&self) -> &[f64] {
+        self.dynamics.inverse_mass()
+    }
+
     /// Output frames done so far.
     pub fn frame(&self) -> u64 {
         self.tick / TICKS_PER_FRAME
