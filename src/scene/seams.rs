@@ -68,7 +68,9 @@ impl Scene {
             let least = pairs.iter().map(apart).fold(0.0, f64::max);
             let gap = seam.gap.unwrap_or(2.0 * least);
             if gap < least {
-                let text = format!("{gap} m is below the thickness, {least} m: seams never close to contact");
+                let text = format!(
+                    "{gap} m is below the thickness, {least} m: seams never close to contact"
+                );
                 return Err(SceneError::value(format!("{place}.gap"), text));
             }
             Ok(dynamics::Seam {
@@ -103,7 +105,10 @@ impl Seam {
                     for side in 0..2 {
                         if pair[side] >= counts[side] {
                             let (v, n) = (pair[side], counts[side]);
-                            return Err(("pairs", format!("vertex {v}, but there are only {n} (from 0)")));
+                            return Err((
+                                "pairs",
+                                format!("vertex {v}, but there are only {n} (from 0)"),
+                            ));
                         }
                     }
                 }
@@ -120,7 +125,9 @@ impl Seam {
                 }
                 let nearest = |v: u32, others: &[u32]| {
                     let distance = |&w: &u32| x[v as usize].distance_squared(x[w as usize]);
-                    let found = others.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)));
+                    let found = others
+                        .iter()
+                        .min_by(|a, b| distance(a).total_cmp(&distance(b)));
                     *found.expect("a region holds at least one vertex")
                 };
                 let there = sides[0].iter().map(|&v| [v, nearest(v, &sides[1])]);
@@ -132,7 +139,14 @@ impl Seam {
         pairs.dedup();
         if let Some([v, _]) = pairs.iter().find(|[a, b]| a == b) {
             let text = format!("vertex {} would be sewn to itself", v - first[0]);
-            return Err((if self.regions.is_some() { "regions" } else { "pairs" }, text));
+            return Err((
+                if self.regions.is_some() {
+                    "regions"
+                } else {
+                    "pairs"
+                },
+                text,
+            ));
         }
         Ok(pairs)
     }
