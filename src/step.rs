@@ -208,10 +208,13 @@ pub struct FrameReport {
     /// Kinetic energy at the end, in joules.
     pub kinetic_energy: f64,
     /// Cloth faces above the strain limit of their fabric at the end: contact and scripts come before the limit.
+    #[serde(default)] // folders of earlier builds have none
     pub strain_over: u32,
     /// Largest principal strain of all cloth faces at the end (0.1 = stretched by a tenth).
+    #[serde(default)]
     pub largest_strain: f64,
     /// The face that has it.
+    #[serde(default)]
     pub strained_face: u32,
     /// Processor time by phase.
     pub phases: Phases,
