@@ -418,9 +418,11 @@ fn seams() {
     let by_pairs = with(&pairs, &[("seam.0.pairs", "[[4, 0], [9, 5], [14, 10]]")]);
     assert_eq!(by_region.x, by_pairs.x);
     let start = run(&scene(SEWN, &[("frames", "0")]));
-    assert_eq!(by_region.x[30..], start.x[30..]);
+    let moved = |end: &End, v: usize| end.x[v].distance(start.x[v]);
+    // the output grid has rounded where it starts, which relaxes
+    assert!((30..45).all(|v| moved(&by_region, v) < 1e-6));
     let other = with(SEWN, &[("seam.0.between", "[\"a\", \"c\"]")]);
-    assert!((other.x[30] - start.x[30]).length() > 0.05);
+    assert!(moved(&other, 30) > 0.05);
     let corner = "[{ kind = \"corner\", towards = [\"+x\", \"-z\"] }, { kind = \"corner\", towards = [\"-x\", \"-z\"] }]";
     let one = with(SEWN, &[("seam.0.regions", corner)]);
     assert!(
