@@ -229,7 +229,7 @@ impl Triangle {
         }
     }
 
-    /// Whether some direction is stretched beyond the limit L: whether L² − FᵀF has a negative eigenvalue.
+    /// Whether some direction is stretched beyond the limit L: whether `L² − FᵀF` has a negative eigenvalue.
     pub(super) fn exceeds_limit(&self, x: &[DVec3]) -> bool {
         let [a, b] = self.columns(x);
         let most = self.limit * self.limit;
