@@ -14,7 +14,7 @@
 //! ```
 //!
 //! Masses are shared out by direction: on a square grid springs along warp do not
-//! count for weft, which the plain row sums of the matrix do not see (their loops are 1.6 times shorter there). It turns
+//! count for weft, which the plain row sums of the matrix do not see (their loops are 1.4 times shorter there). It turns
 //! with the cloth, and stiffness under compression, which is negative, is left out. The bound holds at the state it is taken at; it
 //! is taken anew for every interval.
 
