@@ -11,6 +11,7 @@
 //! | `motion`, `region` | how scripted parts move, and which vertices they are |
 //! | `objects` | copies made, shapes generated, regions chosen |
 //! | `tangles` | crossing meshes of every kind, for untangling |
+//! | `seams` | which vertices are sewn together |
 //! | `build` | all of it together, as a simulation |
 
 mod build;
@@ -22,10 +23,12 @@ mod motion;
 mod objects;
 mod region;
 mod schema;
+mod seams;
 pub mod shapes;
 pub mod tangles;
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -35,6 +38,7 @@ pub use file::{SceneError, Variant};
 pub use motion::{Key, Motion};
 pub use objects::Counts;
 pub use region::{Direction, Region};
+pub use seams::Seam;
 pub use shapes::Shape;
 
 use crate::dynamics::{self, Fabric, Stretch};
@@ -69,6 +73,9 @@ pub struct Scene {
     /// Scripted objects.
     #[serde(default)]
     pub obstacle: Vec<Obstacle>,
+    /// Cloths sewn to one another, or to themselves.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seam: Vec<Seam>,
     /// Integrator and external forces.
     #[serde(default)]
     pub dynamics: dynamics::Settings,
@@ -142,6 +149,10 @@ pub struct Cloth {
     /// What it is made of: a name or a table.
     #[serde(default)]
     pub fabric: Fabric,
+    /// A measured fabric in the JSON form of `ARCSim`, relative to the scene file; read in place of `fabric` when the scene is
+    /// loaded, so that a result folder holds its numbers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fabric_file: Option<PathBuf>,
     /// How it resists stretching: `springs` or `membrane`.
     #[serde(default)]
     pub stretch: Stretch,

@@ -14,6 +14,7 @@ mod ccd_random;
 mod ccd_separation;
 mod detection;
 mod documents;
+mod dynamics_keys;
 mod flat_sheet;
 mod friction;
 mod judge;
