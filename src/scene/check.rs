@@ -18,6 +18,7 @@ impl Scene {
             positive("thickness", thickness)?;
         }
         not_negative("friction", self.friction)?;
+        self.camera.check()?;
         positive("time.max_interval", self.time.max_interval)?;
         positive("time.min_interval", self.time.min_interval)?;
         if self.cloth.is_empty() {
