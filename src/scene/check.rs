@@ -19,6 +19,7 @@ impl Scene {
             positive("thickness", thickness)?;
         }
         not_negative("friction", self.friction)?;
+        self.camera.check()?;
         positive("time.max_interval", self.time.max_interval)?;
         positive("time.min_interval", self.time.min_interval)?;
         share("time.restitution", self.time.restitution)?;

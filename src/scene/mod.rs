@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `file` | reading and writing TOML, with errors that say where and what instead |
 //! | `builtin` | the scenes that come with the library |
+//! | `camera` | from where it is looked at |
 //! | `check` | what values may be |
 //! | `inputs` | files that a scene names: found, and pinned by their hash |
 //! | `schema` | the form of scene files, for editors |
@@ -16,6 +17,7 @@
 
 mod build;
 mod builtin;
+mod camera;
 mod check;
 mod file;
 mod inputs;
@@ -34,6 +36,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use builtin::BUILTIN;
+pub use camera::{Camera, Viewpoint};
 pub use file::{SceneError, Variant};
 pub use motion::{Key, Motion};
 pub use objects::Counts;
@@ -94,6 +97,9 @@ pub struct Scene {
     /// What is written.
     #[serde(default)]
     pub output: Output,
+    /// From where `percale render` looks: "auto", or a table of `position`, `target` and `fov`.
+    #[serde(default, skip_serializing_if = "Camera::is_auto")]
+    pub camera: Camera,
     /// Changes that make the small variant: keys as for `--set`, e.g. `"cloth.0.shape.cells" = [8, 8]`.
     #[serde(default, skip_serializing)]
     #[schemars(with = "BTreeMap<String, serde_json::Value>")]
