@@ -22,6 +22,7 @@ use crate::error::{StartError, StepError};
 use crate::geometry::Mesh;
 use crate::geometry::detect::{Detector, Margin};
 use crate::grid::{self, Grid};
+use crate::response::inelastic::zone::Zone;
 use crate::response::{Repulsion, Response, Stage, respond, settle};
 use crate::script::Script;
 use crate::state::{Candidate, Surfaces};
@@ -130,6 +131,7 @@ pub struct Simulation {
     state: Verified,
     tick: u64,
     interval: u64,
+    hardest: Option<(u32, Zone)>,
 }
 
 /// All that a run remembers between frames.
@@ -197,6 +199,9 @@ pub struct FrameReport {
     pub rounds: BTreeMap<String, usize>,
     /// Intervals in which a fail-safe stage had to act, by stage.
     pub failsafes: BTreeMap<String, usize>,
+    /// Zones that the inelastic projection had to leave to the next stage or to a shorter interval, in accepted intervals.
+    #[serde(default)]
+    pub unsolved_zones: usize,
     /// Free vertices that could not be put on the output grid.
     pub off_grid: usize,
     /// Smallest gap of a pair nearer than its thickness at the end of the frame, in metres.
@@ -247,6 +252,7 @@ impl Simulation {
             state,
             tick: 0,
             interval,
+            hardest: None,
         })
     }
 
@@ -258,6 +264,11 @@ impl Simulation {
     /// Mass of each vertex, in kilograms; 0 for obstacles, the true share for pins.
     pub fn mass(&self) -> &[f64] {
         self.dynamics.mass()
+    }
+
+    /// The zone that took the inelastic projection most iterations in any attempt so far (`u32::MAX`: unsolved).
+    pub fn hardest_zone(&self) -> Option<&(u32, Zone)> {
+        self.hardest.as_ref()
     }
 
     /// Output frames done so far.
@@ -362,6 +373,7 @@ impl Simulation {
             detector,
             state,
             tick,
+            hardest,
             ..
         } = self;
         let (time, dt) = (
@@ -390,7 +402,12 @@ impl Simulation {
         if length <= settings.time.shortest() {
             stages.extend_from_slice(&settings.failsafe);
         }
-        let response = respond(&stages, &mut candidate, detector);
+        let mut response = respond(&stages, &mut candidate, detector);
+        if let Some(zone) = response.hardest.take()
+            && hardest.as_ref().is_none_or(|hardest| zone.0 > hardest.0)
+        {
+            *hardest = Some(*zone);
+        }
         phases.respond_ms += milliseconds(clock);
 
         let clock = Instant::now();
@@ -448,6 +465,7 @@ impl Simulation {
         report.intervals += 1;
         report.loops += attempt.loops;
         report.off_grid += attempt.off_grid;
+        report.unsolved_zones += attempt.response.unsolved;
         report.kept += attempt.kept;
         report.wanted += attempt.wanted;
         for round in &attempt.response.rounds {

@@ -26,3 +26,4 @@ mod paths;
 mod resolve;
 mod scene_keys;
 mod scenes;
+mod zones;
