@@ -11,8 +11,8 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Instant;
 
+use cpu_time::ProcessTime;
 use glam::DVec3;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -156,7 +156,7 @@ pub struct ImpactCount {
     pub edge_edge: usize,
 }
 
-/// Processor time by phase, in milliseconds; the only part of a report that differs between runs.
+/// Processor time of all threads by phase, in milliseconds; the only part of a report that differs between runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Phases {
     /// Internal dynamics.
@@ -337,7 +337,7 @@ impl Simulation {
             self.count(&attempt, &mut report);
         }
 
-        let clock = Instant::now();
+        let clock = ProcessTime::now();
         report.intersections =
             audit::intersections(self.state.mesh(), self.state.positions()).len();
         report.smallest_gap = self.smallest_gap();
@@ -381,7 +381,7 @@ impl Simulation {
             length as f64 * seconds_per_tick,
         );
 
-        let clock = Instant::now();
+        let clock = ProcessTime::now();
         let target = script.at(*tick + length, state.positions());
         let proposal = dynamics.propose(state.positions(), state.velocities(), &target, time, dt);
         phases.propose_ms += milliseconds(clock);
@@ -393,11 +393,11 @@ impl Simulation {
             dt,
             x: proposal.x.clone(),
         };
-        let clock = Instant::now();
+        let clock = ProcessTime::now();
         let repelled = settings.repulsion.apply(&mut candidate, detector);
         phases.repel_ms += milliseconds(clock);
 
-        let clock = Instant::now();
+        let clock = ProcessTime::now();
         let mut stages = settings.response.clone();
         if length <= settings.time.shortest() {
             stages.extend_from_slice(&settings.failsafe);
@@ -410,7 +410,7 @@ impl Simulation {
         }
         phases.respond_ms += milliseconds(clock);
 
-        let clock = Instant::now();
+        let clock = ProcessTime::now();
         let responded = candidate.x.clone();
         let at_frame = (*tick + length).is_multiple_of(TICKS_PER_FRAME);
         let off_grid = if at_frame {
@@ -534,6 +534,6 @@ fn kept_share(
         })
 }
 
-fn milliseconds(since: Instant) -> f64 {
+fn milliseconds(since: ProcessTime) -> f64 {
     since.elapsed().as_secs_f64() * 1e3
 }

@@ -9,6 +9,7 @@ use rayon::prelude::*;
 
 use super::bvh::{Overlap, Tree};
 use super::ccd::{self, Answer, Mode, Question};
+use super::proof::Proof;
 use super::proximity::{self, Closest, Proximity};
 use super::{Impact, Mesh, Pair, Sweep, critical};
 
@@ -85,11 +86,13 @@ impl Margin<'_> {
     }
 }
 
-/// Finds impacts and proximities; keeps its tree and buffers between calls, and nothing that changes a result.
+/// Finds impacts and proximities; keeps its tree, buffers and what it has proved between calls, and nothing that
+/// changes a result.
 #[derive(Clone, Debug)]
 pub struct Detector {
     pub(super) tree: Tree,
     is_changed: Vec<bool>,
+    proof: Option<Proof>,
 }
 
 impl Detector {
@@ -98,6 +101,7 @@ impl Detector {
         Self {
             tree: Tree::new(mesh),
             is_changed: vec![false; mesh.vertex_count()],
+            proof: None,
         }
     }
 
@@ -121,6 +125,9 @@ impl Detector {
     }
 
     /// All impacts of the straight motion from `x0` to `x1`, by time, then pair.
+    ///
+    /// A motion that was looked at with a margin just before, and has changed little since, is not gone through anew:
+    /// see [`super::proof`].
     pub fn impacts(
         &mut self,
         mesh: &Mesh,
@@ -128,10 +135,30 @@ impl Detector {
         x1: &[DVec3],
         asked: &Asked<'_>,
     ) -> Vec<Impact> {
-        self.find_impacts(mesh, x0, x1, None, asked)
+        if asked.margin.is_some() {
+            let (impacts, near) = self.find_impacts(mesh, x0, x1, None, asked);
+            self.proof = proof_distance(asked).map(|distance| Proof::new(x0, x1, distance, near));
+            return impacts;
+        }
+        let open = match &self.proof {
+            Some(proof) if asked.mode == Mode::Exact => proof.open(x0, x1),
+            _ => None,
+        };
+        let Some(open) = open else {
+            return self.find_impacts(mesh, x0, x1, None, asked).0;
+        };
+        let near = open.pairs.par_iter().with_min_len(256);
+        let near = near.filter_map(|&pair| test(mesh, pair, x0, x1, asked).impact);
+        let mut impacts: Vec<Impact> = near.collect();
+        if let moved @ [_, ..] = &open.moved[..] {
+            impacts.extend(self.find_impacts(mesh, x0, x1, Some(moved), asked).0);
+        }
+        sort(&mut impacts);
+        impacts.dedup_by_key(|impact| impact.pair);
+        impacts
     }
 
-    /// The impacts of [`Detector::impacts`] in which at least one of the vertices in `changed` takes part.
+    /// The impacts of [`Detector::impacts`] in which at least one of the vertices in `changed` takes part; `changed` ascends.
     pub fn impacts_of(
         &mut self,
         mesh: &Mesh,
@@ -140,9 +167,19 @@ impl Detector {
         changed: &[u32],
         asked: &Asked<'_>,
     ) -> Vec<Impact> {
-        self.find_impacts(mesh, x0, x1, Some(changed), asked)
+        let (impacts, near) = self.find_impacts(mesh, x0, x1, Some(changed), asked);
+        if asked.margin.is_some() {
+            let old = self.proof.take();
+            self.proof = old.and_then(|proof| {
+                let distance = proof_distance(asked)?;
+                proof.updated(mesh, x0, x1, changed, distance, near)
+            });
+        }
+        impacts
     }
 
+    /// Impacts in which a vertex in `changed` takes part, if that is given; and with a margin, all such pairs that are
+    /// not proved to stay apart by [`proof_distance`].
     fn find_impacts(
         &mut self,
         mesh: &Mesh,
@@ -150,8 +187,10 @@ impl Detector {
         x1: &[DVec3],
         changed: Option<&[u32]>,
         asked: &Asked<'_>,
-    ) -> Vec<Impact> {
-        let Self { tree, is_changed } = self;
+    ) -> (Vec<Impact>, Vec<Pair>) {
+        let Self {
+            tree, is_changed, ..
+        } = self;
         match asked.margin {
             Some(margin) => tree.fit(mesh, x0, x1, |v| 0.5 * margin.thickness[v]),
             None => tree.fit(mesh, x0, x1, |_| 0.0),
@@ -163,16 +202,22 @@ impl Detector {
         };
         mark(is_changed, true);
         let filter = changed.map(|_| &is_changed[..]);
-        let mut impacts = tree.overlaps(mesh, filter, |overlap, out| {
+        let distance = proof_distance(asked).unwrap_or(0.0);
+        let found = tree.overlaps(mesh, filter, |overlap, out| {
             let pair = pair_of(overlap);
             let vertices = mesh.vertices_of(pair);
             if filter.is_none_or(|changed| vertices.iter().any(|&v| changed[v as usize])) {
-                out.extend(impact(mesh, pair, x0, x1, asked));
+                let tested = test(mesh, pair, x0, x1, asked);
+                if tested.impact.is_some() || tested.proved < distance {
+                    out.push((pair, tested.impact));
+                }
             }
         });
         mark(is_changed, false);
-        impacts.par_sort_unstable_by(|a, b| a.time.total_cmp(&b.time).then(a.pair.cmp(&b.pair)));
-        impacts
+        let near = found.iter().map(|(pair, _)| *pair).collect();
+        let mut impacts = found.into_iter().filter_map(|(_, impact)| impact).collect();
+        sort(&mut impacts);
+        (impacts, near)
     }
 
     /// Features nearer than their threshold at `x`, each touching feature once, by pair.
@@ -223,25 +268,51 @@ fn pair_of(overlap: Overlap) -> Pair {
     }
 }
 
+fn sort(impacts: &mut Vec<Impact>) {
+    impacts.par_sort_unstable_by(|a, b| a.time.total_cmp(&b.time).then(a.pair.cmp(&b.pair)));
+}
+
+/// The distance that most pairs are proved to keep when a motion is looked at with a margin, as a share of the least
+/// thickness: far above what rounding to an output grid moves a vertex by, far below what pairs are opened to.
+const PROOF_SHARE: f64 = 1.0 / 32.0;
+
+fn proof_distance(asked: &Asked<'_>) -> Option<f64> {
+    let thickness = asked.margin?.thickness.iter().copied();
+    let least = PROOF_SHARE * thickness.fold(f64::INFINITY, f64::min);
+    (least > 0.0).then_some(least)
+}
+
+/// What the continuous test says about one pair.
+struct Tested {
+    impact: Option<Impact>,
+    /// The pair stays at least this far apart, in metres, if there is no impact.
+    proved: f64,
+}
+
 /// Asks the continuous test about one pair.
-fn impact(
-    mesh: &Mesh,
-    pair: Pair,
-    x0: &[DVec3],
-    x1: &[DVec3],
-    asked: &Asked<'_>,
-) -> Option<Impact> {
+fn test(mesh: &Mesh, pair: Pair, x0: &[DVec3], x1: &[DVec3], asked: &Asked<'_>) -> Tested {
     let sweep = Sweep::of(mesh, pair, x0, x1);
     let gap = box_gap(pair, &sweep.start, &sweep.end);
     let separation = match asked.margin {
-        _ if sweep.is_still() => return None,
-        Some(margin) if gap <= margin.pair_thickness(mesh, pair) => {
+        Some(margin) => {
+            let thickness = margin.pair_thickness(mesh, pair);
+            // before the separation is known, which is never above the thickness: that takes two distances
+            if gap > thickness || ccd::is_easily_apart(pair, &sweep, thickness) {
+                return Tested {
+                    impact: None,
+                    proved: thickness,
+                };
+            }
             margin.separation(mesh, pair, x0)
         }
-        _ => 0.0,
+        None => 0.0,
     };
-    if gap > separation {
-        return None;
+    let mut tested = Tested {
+        impact: None,
+        proved: separation.max(gap),
+    };
+    if gap > separation || sweep.is_still() {
+        return tested;
     }
     let question = Question {
         mode: asked.mode,
@@ -252,18 +323,19 @@ fn impact(
         Pair::EdgeEdge { .. } => ccd::edge_edge(&sweep, question),
     };
     let (contact, certain) = match answer {
-        Answer::Never => return None,
+        Answer::Never => return tested,
         Answer::Hit(contact) => (contact, true),
         Answer::Uncertain(contact) => (contact, false),
     };
-    Some(Impact {
+    tested.impact = Some(Impact {
         pair,
         vertices: mesh.vertices_of(pair),
         time: contact.time,
         weights: contact.weights,
         normal: contact.normal,
         certain,
-    })
+    });
+    tested
 }
 
 /// The largest gap on any axis between the swept boxes of a pair's features; negative where they overlap on all.
@@ -369,6 +441,14 @@ mod tests {
             })
     }
 
+    /// A step along an axis, in proof distances: well within reach, just within, just out of it, beyond, and far.
+    fn nudge() -> impl Strategy<Value = DVec3> {
+        let length = prop::sample::select(vec![0.1, 0.3, 0.498, 0.502, 1.0, 1.02, 1.5, 40.0]);
+        let axis = prop::sample::select(vec![DVec3::X, DVec3::Y, DVec3::Z]);
+        (length, axis, any::<bool>())
+            .prop_map(|(r, axis, back)| if back { -r * axis } else { r * axis })
+    }
+
     /// All pairs by comparing everything with everything.
     fn pairs_by_definition(soup: &Soup, margin: f64) -> Vec<Pair> {
         let Soup { mesh, x0, x1 } = soup;
@@ -434,6 +514,35 @@ mod tests {
             let some = detector.impacts_of(mesh, x0, x1, &changed, &asked);
             let expected: Vec<Impact> = all.into_iter().filter(|i| i.vertices.iter().any(|v| changed.contains(v))).collect();
             prop_assert_eq!(some, expected);
+        }
+
+        #[test]
+        fn what_was_proved_before_changes_no_result(
+            soup in soup(20),
+            first in prop::collection::vec((0..24usize, nudge()), 0..6),
+            second in prop::collection::vec((0..24usize, nudge()), 0..12),
+            tells in any::<bool>(),
+        ) {
+            let Soup { mesh, x0, mut x1 } = soup;
+            let thickness = vec![0.25; x0.len()];
+            let asked = Asked { mode: Mode::Fast, margin: Some(Margin { thickness: &thickness, rest: &x0 }) };
+            let exact = Asked { mode: Mode::Exact, margin: None };
+            let distance = proof_distance(&asked).unwrap();
+            let mut move_some = |nudges: &[(usize, DVec3)]| {
+                let known = nudges.iter().filter(|(v, _)| *v < x0.len());
+                let moved: BTreeSet<u32> = known.map(|&(v, by)| { x1[v] += by * distance; v as u32 }).collect();
+                (moved.into_iter().collect::<Vec<u32>>(), x1.clone())
+            };
+            let mut detector = Detector::new(&mesh);
+            let (_, at) = move_some(&[]);
+            detector.impacts(&mesh, &x0, &at, &asked);
+            let (changed, at) = move_some(&first);
+            if tells {
+                detector.impacts_of(&mesh, &x0, &at, &changed, &asked);
+            }
+            prop_assert_eq!(detector.impacts(&mesh, &x0, &at, &exact), Detector::new(&mesh).impacts(&mesh, &x0, &at, &exact));
+            let (_, at) = move_some(&second);
+            prop_assert_eq!(detector.impacts(&mesh, &x0, &at, &exact), Detector::new(&mesh).impacts(&mesh, &x0, &at, &exact));
         }
 
         #[test]

@@ -157,6 +157,9 @@ fn compare(mesh: &Mesh, x: &[DVec3], [f, g]: [u32; 2], out: &mut Vec<Crossing>) 
 fn compare_apart(mesh: &Mesh, x: &[DVec3], [f, g]: [u32; 2], out: &mut Vec<Crossing>) -> bool {
     let at = |face: u32| mesh.faces()[face as usize].map(|v| x[v as usize]);
     let (a, b) = (at(f), at(g));
+    if apart_in_view(&a, &b) {
+        return false;
+    }
     let b_sides = b.map(|p| side(&a, p));
     if on_one_side(b_sides) {
         return false;
@@ -233,23 +236,45 @@ fn compare_at_vertex(mesh: &Mesh, x: &[DVec3], [f, g]: [u32; 2], out: &mut Vec<C
 /// Underflow is excluded: products of differences are 0 or above 1e-180.
 const CROSS_ERROR: f64 = 3.0 * f64::EPSILON;
 
-/// Whether triangles with the common corner `a[0] = b[0]` are *certainly* seen to lie in two different angles at it.
+/// Sign of u × v in a plane, 0 if rounding leaves it open; u and v are differences of two points each.
+fn certain_cross(u: [f64; 2], v: [f64; 2]) -> i32 {
+    let (left, right) = (u[0] * v[1], u[1] * v[0]);
+    let value = left - right;
+    let error = CROSS_ERROR * (left.abs() + right.abs());
+    i32::from(value > error) - i32::from(value < -error)
+}
+
+/// Whether triangles are *certainly* seen apart: along the axis nearest to the first one's normal, a side of one of them has its
+/// own third corner on one hand and all of the other triangle on the other.
 ///
-/// Neighbours in smooth cloth are nearly coplanar, where the third dimension decides nothing at a high price; seen along the axis
-/// nearest to the normal they lie apart. Two such angles are parted by a line through the corner, hence also by one along a side.
+/// Most pairs that get here are near each other in smooth cloth, nearly coplanar: the third dimension decides nothing about them
+/// at a high price.
+fn apart_in_view(a: &Triangle, b: &Triangle) -> bool {
+    let k = facing_axis(a);
+    let (i, j) = ((k + 1) % 3, (k + 2) % 3);
+    let flat = |p: DVec3| [p[i], p[j]];
+    let (a, b) = (a.map(flat), b.map(flat));
+    let minus = |p: [f64; 2], q: [f64; 2]| [p[0] - q[0], p[1] - q[1]];
+    [(a, b), (b, a)].into_iter().any(|(t, other)| {
+        (0..3).any(|k| {
+            let [p, q, r] = [t[k], t[(k + 1) % 3], t[(k + 2) % 3]];
+            let along = minus(q, p);
+            let hand = certain_cross(along, minus(r, p));
+            let is_beyond = |o: [f64; 2]| certain_cross(along, minus(o, p)) == -hand;
+            hand != 0 && other.into_iter().all(is_beyond)
+        })
+    })
+}
+
+/// Whether triangles with the common corner `a[0] = b[0]` are *certainly* seen to lie in two different angles at it, along
+/// the axis nearest to the normal. Two such angles are parted by a line through the corner, hence also by one along a side.
 fn apart_at_vertex(a: &Triangle, b: &Triangle) -> bool {
     let k = facing_axis(a);
     let (i, j) = ((k + 1) % 3, (k + 2) % 3);
     let flat = |p: DVec3| [p[i] - a[0][i], p[j] - a[0][j]];
-    let cross = |u: [f64; 2], v: [f64; 2]| {
-        let (left, right) = (u[0] * v[1], u[1] * v[0]);
-        let value = left - right;
-        let error = CROSS_ERROR * (left.abs() + right.abs());
-        i32::from(value > error) - i32::from(value < -error)
-    };
     let ([a1, a2], [b1, b2]) = ([flat(a[1]), flat(a[2])], [flat(b[1]), flat(b[2])]);
-    let (aa, bb) = (cross(a1, a2), cross(b1, b2));
-    let [[s11, s12], [s21, s22]] = [a1, a2].map(|u| [b1, b2].map(|v| cross(u, v)));
+    let (aa, bb) = (certain_cross(a1, a2), certain_cross(b1, b2));
+    let [[s11, s12], [s21, s22]] = [a1, a2].map(|u| [b1, b2].map(|v| certain_cross(u, v)));
     // along a1: b1 and b2 on the hand where a2 is not; and so on for a2, b1, b2
     aa != 0 && (s11 == -aa && s12 == -aa || s21 == aa && s22 == aa)
         || bb != 0 && (s11 == bb && s21 == bb || s12 == -bb && s22 == -bb)

@@ -8,6 +8,7 @@ pub mod detect;
 pub mod impact;
 pub mod intersect;
 pub mod mesh;
+mod proof;
 pub mod proximity;
 pub mod sweep;
 pub mod topology;

@@ -12,8 +12,9 @@ use glam::DVec3;
 
 use crate::error::{StartError, StepError};
 use crate::geometry::detect::{Asked, Detector};
+use crate::geometry::intersect::{self, Scope};
 use crate::geometry::mesh::check_positions;
-use crate::geometry::{Mesh, ccd, intersect};
+use crate::geometry::{Mesh, ccd};
 use crate::state::Candidate;
 
 /// A state that is proved free of intersections; pairs of two obstacle features are outside the certificate.
@@ -105,7 +106,7 @@ pub fn accept(candidate: Candidate<'_>, detector: &mut Detector) -> Result<Verif
             vertices: first.vertices,
         });
     }
-    let crossing = intersect::crossing_faces(mesh, &x);
+    let crossing = detector.crossings(mesh, &x, Scope::Certified).faces;
     if let Some(&first) = crossing.first() {
         return Err(StepError::Crossing {
             count: crossing.len(),

@@ -56,6 +56,12 @@ fn positive(q0: f64, q1: f64, q2: f64) -> bool {
 }
 
 impl<const N: usize> Gap<N> {
+    /// Whether an axis, or the direction to the origin at the start, separates: the first and cheapest part of [`Gap::never_meets`].
+    pub(super) fn is_easily_apart(&self, separation: f64) -> bool {
+        self.axis_separates(separation)
+            || self.constant_separates(closest_to_origin(&self.start), separation)
+    }
+
     /// Whether the polygon certainly stays further than `separation` from the origin.
     pub(super) fn never_meets(&self, separation: f64) -> bool {
         if self.axis_separates(separation) {

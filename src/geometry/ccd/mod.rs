@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use self::contact::Weights;
 use self::gap::Gap;
 use self::isolate::{Part, Search};
-use super::Sweep;
+use super::{Pair, Sweep};
 
 /// How the continuous test decides (design §3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -80,6 +80,14 @@ pub fn vertex_face(sweep: &Sweep, question: Question) -> Answer {
 /// Whether two edges meet.
 pub fn edge_edge(sweep: &Sweep, question: Question) -> Answer {
     edge_edge_effort(sweep, question).0
+}
+
+/// Whether one fixed direction proves that the features stay further apart than `separation`; `false` says nothing.
+pub(super) fn is_easily_apart(pair: Pair, sweep: &Sweep, separation: f64) -> bool {
+    match pair {
+        Pair::VertexFace { .. } => Gap::vertex_face(sweep).is_easily_apart(separation),
+        Pair::EdgeEdge { .. } => Gap::edge_edge(sweep).is_easily_apart(separation),
+    }
 }
 
 /// Like [`vertex_face`], with the work it took.

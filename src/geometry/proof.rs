@@ -1,0 +1,89 @@
+//! What the last look at a motion proved, and what of it still holds after the motion has changed a little.
+//!
+//! Looked at with a margin, nearly every pair is proved to stay further apart than some distance d; the others are
+//! listed. Move the end of each vertex by at most d/2: then at every time each point of a feature has moved by at most d/2, and the
+//! pairs not listed still do not touch. To certify the motion that a response ends with, only the listed pairs and those
+//! of vertices that went further have to be tested. The exact test would say the same of all others, so results are the same to the bit.
+
+use glam::DVec3;
+use rayon::prelude::*;
+
+use super::{Mesh, Pair};
+
+/// Proved: every pair that is not `near`, and not of two obstacle features, stays at least `distance` apart while all vertices go
+/// straight from `x0` to `x1`.
+#[derive(Clone, Debug)]
+pub(super) struct Proof {
+    x0: Vec<DVec3>,
+    x1: Vec<DVec3>,
+    distance: f64,
+    near: Vec<Pair>,
+}
+
+/// What has to be tested for another motion: these pairs, and all pairs of these vertices.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Open<'a> {
+    pub(super) pairs: &'a [Pair],
+    pub(super) moved: Vec<u32>,
+}
+
+/// How far a vertex may go, in units of the proved distance. Half of it in exact arithmetic: two features meet halfway. The rest
+/// makes up for the rounding of the distances here and of box gaps, some ε each.
+const REACH: f64 = 0.499;
+
+/// Testing vertices one by one does not pay if more than this share of them have moved.
+const MAX_MOVED_SHARE: f64 = 0.25;
+
+impl Proof {
+    pub(super) fn new(x0: &[DVec3], x1: &[DVec3], distance: f64, near: Vec<Pair>) -> Self {
+        Self {
+            x0: x0.to_vec(),
+            x1: x1.to_vec(),
+            distance,
+            near,
+        }
+    }
+
+    /// The proof after all pairs of the vertices in `changed`, which ascend, were tested at `x1`, `near` being what was found; none if it is
+    /// about another motion.
+    pub(super) fn updated(
+        mut self,
+        mesh: &Mesh,
+        x0: &[DVec3],
+        x1: &[DVec3],
+        changed: &[u32],
+        distance: f64,
+        near: Vec<Pair>,
+    ) -> Option<Self> {
+        let is_changed = |v: u32| changed.binary_search(&v).is_ok();
+        let is_stale =
+            |(v, (new, old)): (usize, (&DVec3, &DVec3))| new != old && !is_changed(v as u32);
+        let mut ends = x1.iter().zip(&self.x1).enumerate();
+        if distance != self.distance || x0 != self.x0 || ends.any(is_stale) {
+            return None;
+        }
+        let is_old = |pair: &Pair| !mesh.vertices_of(*pair).into_iter().any(is_changed);
+        self.near.retain(is_old);
+        self.near.extend(near);
+        self.x1.copy_from_slice(x1);
+        Some(self)
+    }
+
+    /// What has to be tested for the motion from `x0` to `x1`; none if that would not be less than everything.
+    pub(super) fn open(&self, x0: &[DVec3], x1: &[DVec3]) -> Option<Open<'_>> {
+        if x0 != self.x0 {
+            return None;
+        }
+        let reach = REACH * self.distance;
+        let moved: Vec<u32> = (0..x1.len() as u32)
+            .into_par_iter()
+            .with_min_len(4096)
+            .filter(|&v| !(x1[v as usize].distance(self.x1[v as usize]) <= reach))
+            .collect();
+        let pays = moved.len() as f64 <= MAX_MOVED_SHARE * x1.len() as f64;
+        pays.then_some(Open {
+            pairs: &self.near,
+            moved,
+        })
+    }
+}
