@@ -210,6 +210,15 @@ pub struct FrameReport {
     pub kept: f64,
     /// `Σ m |x1 − x0|²` of touched vertices, in kg·m²; `kept` divided by this is the kept share.
     pub wanted: f64,
+    /// Kinetic energy of the mean motion that repulsions and stages took from touched vertices, in joules.
+    #[serde(default)]
+    pub energy_lost: f64,
+    /// `Σ |s_new|²/k` of the slides s (relative motion along the contact) of impacts before any stage, in kg·m².
+    #[serde(default)]
+    pub slid: f64,
+    /// The same for the candidate motion; `slid` divided by this is the sliding kept.
+    #[serde(default)]
+    pub slide_wanted: f64,
     /// Kinetic energy at the end, in joules.
     pub kinetic_energy: f64,
     /// Processor time by phase.
@@ -223,6 +232,9 @@ struct Attempt {
     off_grid: usize,
     kept: f64,
     wanted: f64,
+    energy_lost: f64,
+    slid: f64,
+    slide_wanted: f64,
 }
 
 impl Simulation {
@@ -429,6 +441,20 @@ impl Simulation {
             &responded,
             &response.touched,
         );
+        let slide = |x: &[DVec3]| -> f64 {
+            let each = response.met.iter().map(|point| {
+                let motion = point.relative(x) - point.relative(state.positions());
+                let along = motion - point.normal * motion.dot(point.normal);
+                let k = point.inverse_mass(dynamics.inverse_mass());
+                if k > 0.0 {
+                    along.length_squared() / k
+                } else {
+                    0.0
+                }
+            });
+            each.sum()
+        };
+        let (slid, slide_wanted) = (slide(&responded), slide(&proposal.x));
         let mean = |v: usize| (responded[v] - state.positions()[v]) / dt;
         for (v, velocity) in next.velocities_mut().iter_mut().enumerate() {
             // from positions before snapping: laws are not to feel the output grid
@@ -458,6 +484,9 @@ impl Simulation {
             off_grid,
             kept,
             wanted,
+            energy_lost: 0.5 * (wanted - kept) / (dt * dt),
+            slid,
+            slide_wanted,
         })
     }
 
@@ -468,6 +497,9 @@ impl Simulation {
         report.unsolved_zones += attempt.response.unsolved;
         report.kept += attempt.kept;
         report.wanted += attempt.wanted;
+        report.energy_lost += attempt.energy_lost;
+        report.slid += attempt.slid;
+        report.slide_wanted += attempt.slide_wanted;
         for round in &attempt.response.rounds {
             report.impacts.vertex_face += round.vertex_face;
             report.impacts.edge_edge += round.edge_edge;

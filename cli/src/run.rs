@@ -45,7 +45,7 @@ pub(crate) struct Run {
     json: bool,
 }
 
-fn key_value(text: &str) -> Result<(String, String), String> {
+pub(crate) fn key_value(text: &str) -> Result<(String, String), String> {
     let (key, value) = text
         .split_once('=')
         .ok_or("write KEY=VALUE, e.g. friction=0.5")?;

@@ -141,6 +141,8 @@ pub struct Response {
     pub touched: Vec<u32>,
     /// Points that impulses had to push open.
     pub pushed: Vec<ContactPoint>,
+    /// Points of the impacts before any stage, in the order of their times: the same for every list of stages.
+    pub met: Vec<ContactPoint>,
     /// Zones that the inelastic projection had to leave to the next stage.
     pub unsolved: usize,
     /// The zone that took the inelastic projection most iterations (`u32::MAX`: unsolved).
@@ -186,6 +188,7 @@ pub fn respond(
     let mut response = Response::default();
     let mut touched = vec![false; candidate.x.len()];
     let mut impacts = detector.impacts(start.mesh(), start.positions(), &candidate.x, &asked);
+    response.met = impacts.iter().map(Impact::point).collect();
     for stage in stages {
         if impacts.is_empty() {
             break;

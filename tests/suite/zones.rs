@@ -65,7 +65,7 @@ fn random_zone(vertices: u32, contacts: usize, friction: f64, seed: u64) -> Zone
             continue;
         }
         let [a, b] = [random.next() + 0.5, random.next() + 0.5].map(|u| 0.1 + 0.35 * u);
-        let weights = if zone.contacts.len() % 2 == 0 {
+        let weights = if zone.contacts.len().is_multiple_of(2) {
             [1.0, -a, -b, a + b - 1.0]
         } else {
             [1.0 - a, a, b - 1.0, -b]
@@ -451,4 +451,85 @@ fn a_pinch_is_proved_and_never_solved_in_silence() {
     );
     assert!(tight(Form::Paper, true).solve(&zone).is_err());
     assert!(tight(Form::Paper, false).solve(&zone).is_err());
+}
+
+/// Zones that scene runs found hardest; `percale run SCENE --hardest-zone FILE` writes one.
+fn recorded() -> Vec<(String, Zone)> {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/zones");
+    let mut paths: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "gz"));
+    paths.sort();
+    assert!(!paths.is_empty());
+    let read = |path: std::path::PathBuf| {
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        let text = flate2::read::GzDecoder::new(std::fs::File::open(path).unwrap());
+        (name, serde_json::from_reader(text).unwrap())
+    };
+    paths.into_iter().map(read).collect()
+}
+
+#[test]
+fn recorded_zones_are_solved_alike_by_the_dense_and_the_iterative_method() {
+    for (name, zone) in recorded() {
+        // impulses that push, exact complementarity and the least motion prove each other: no third opinion is needed
+        let smooth = Zone {
+            contacts: zone
+                .contacts
+                .iter()
+                .map(|&c| Contact { friction: 0.0, ..c })
+                .collect(),
+            ..zone.clone()
+        };
+        let solve = |dense_limit: u32| {
+            let settings = Inelastic {
+                tolerance: 1e-6,
+                dense_limit,
+                max_iterations: 50_000,
+                ..Inelastic::default()
+            };
+            let solution = settings
+                .solve(&smooth)
+                .unwrap_or_else(|why| panic!("{name}: {why:?}"));
+            assert!(solution.impulses.iter().all(|&j| j >= 0.0), "{name}: pulls");
+            assert!(
+                zone.lack(&solution.x) <= 1.1e-6,
+                "{name}: lacks {}",
+                zone.lack(&solution.x)
+            );
+            let largest = solution.impulses.iter().copied().fold(0.0, f64::max);
+            for (contact, &j) in zone.contacts.iter().zip(&solution.impulses) {
+                let open = contact.gap(&solution.x) - contact.target;
+                assert!(
+                    j <= 1e-12 * largest || open <= 1.1e-6 * contact.scale,
+                    "{name}: {j} at {open}"
+                );
+            }
+            solution
+        };
+        let (dense, iterative) = (solve(10_000), solve(0));
+        let way = mass_distance(&zone, &dense.x, &zone.wanted);
+        let error = mass_distance(&zone, &dense.x, &iterative.x) / way;
+        println!(
+            "{name}: {} contacts, {} and {} iterations, {error:.1e} apart",
+            zone.contacts.len(),
+            dense.iterations,
+            iterative.iterations
+        );
+        assert!(error < 1e-3, "{name}: the two methods differ by {error}");
+
+        // as the stage solves it, with friction: solved, and never with more energy where nothing is moved by script
+        let solution = Inelastic::default()
+            .solve(&zone)
+            .unwrap_or_else(|why| panic!("{name}: {why:?}"));
+        let still = (0..zone.start.len())
+            .all(|v| zone.inverse_mass[v] > 0.0 || zone.start[v] == zone.wanted[v]);
+        assert!(
+            !still || zone.energy(&solution.x) <= zone.energy(&zone.wanted),
+            "{name}"
+        );
+        assert!(zone.lack(&solution.x) <= 0.011, "{name}");
+    }
 }

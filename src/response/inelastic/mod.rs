@@ -79,8 +79,8 @@ impl Default for Inelastic {
             max_rounds: 100,
             form: Form::Coulomb,
             tolerance: 1e-2,
-            dense_limit: 32,
-            max_iterations: 1000,
+            dense_limit: 64,
+            max_iterations: 20_000,
         }
     }
 }
