@@ -107,8 +107,8 @@ pub(super) struct Zones {
     newest: BTreeMap<Pair, (usize, u32)>,
     /// 1 where zones grow together.
     connects: Vec<f64>,
-    /// By root: zones without a solution as they are.
-    unsolved: BTreeMap<u32, Unsolved>,
+    /// By root: zones without a solution, with the number of their contacts then.
+    unsolved: BTreeMap<u32, usize>,
     hardest: Option<(u32, Zone)>,
 }
 
@@ -204,8 +204,7 @@ impl Inelastic {
         roots.dedup();
         zones.unsolved = std::mem::take(&mut zones.unsolved)
             .into_iter()
-            .map(|(root, why)| (zones.sets.root(root), why))
-            .filter(|(root, _)| roots.binary_search(root).is_err())
+            .map(|(root, count)| (zones.sets.root(root), count))
             .collect();
 
         let mut members: Vec<(u32, usize)> = Vec::new();
@@ -219,7 +218,11 @@ impl Inelastic {
             }
         }
         members.sort_unstable();
-        let groups: Vec<&[(u32, usize)]> = members.chunk_by(|a, b| a.0 == b.0).collect();
+        // a zone without a solution has none until it grows
+        let groups: Vec<&[(u32, usize)]> = members
+            .chunk_by(|a, b| a.0 == b.0)
+            .filter(|group| zones.unsolved.get(&group[0].0) != Some(&group.len()))
+            .collect();
         let solved: Vec<_> = groups
             .into_par_iter()
             .map(|group| {
@@ -236,14 +239,15 @@ impl Inelastic {
                 Ok(solution) => solution.iterations,
                 Err(_) => u32::MAX,
             };
+            zones.unsolved.remove(&group[0].0);
             let x = match solution {
                 Ok(solution) => {
                     let impulses = solution.impulses.iter();
                     warm.extend(group.iter().zip(impulses).map(|(member, j)| (member.1, *j)));
                     solution.x
                 }
-                Err(why) => {
-                    unsolved.push((group[0].0, why));
+                Err(_) => {
+                    unsolved.push((group[0].0, group.len()));
                     zone.wanted.clone() // for the next stage as it came
                 }
             };
