@@ -26,8 +26,12 @@ pub(super) struct Solved {
 /// Ends where |Bᵀ r| or |r| is below this share of what it may be at most: rounding in some hundred products.
 const TOLERANCE: f64 = 1e-13;
 
+/// Iterations for each row: in exact arithmetic one is enough, and rounding in nearly singular maps costs a few more.
+const PER_ROW: u32 = 4;
+
 /// Minimises |B z − r|.
 pub(super) fn solve(map: &impl Map, right: Vec<DVec3>, max_iterations: u32) -> Solved {
+    let max_iterations = max_iterations.min(100 + PER_ROW * right.len() as u32);
     let mut u = right;
     let mut beta = normalize(&mut u);
     let mut v = map.transposed(&u);

@@ -32,16 +32,13 @@ pub(super) fn solve(zone: &Zone, settings: &Inelastic) -> Result<Solution, Unsol
         .zip(&rows.slide)
         .map(|(row, slide)| -slide.dot(row.normal))
         .collect();
-    let (mut z, mut iterations) = if rows.len() <= settings.dense_limit as usize {
-        (project_dense(&rows, &approach), rows.len() as u32)
+    let (mut z, mut iterations, converged) = if rows.len() <= settings.dense_limit as usize {
+        (project_dense(&rows, &approach), rows.len() as u32, true)
     } else {
         let right = rows.rows.iter().zip(&approach);
         let right = right.map(|(row, a)| *a * row.normal).collect();
         let solved = lsmr::solve(&Normals(&rows), right, settings.max_iterations);
-        if !solved.converged {
-            return Err(Unsolved::Iterations(solved.iterations));
-        }
-        (solved.z, solved.iterations)
+        (solved.z, solved.iterations, solved.converged)
     };
     let left = rows
         .rows
@@ -56,6 +53,9 @@ pub(super) fn solve(zone: &Zone, settings: &Inelastic) -> Result<Solution, Unsol
         .filter(|(_, (left, tolerance))| left.abs() > *tolerance)
         .map(|(i, (left, _))| (i, left))
         .collect();
+    if !pinched.is_empty() && !converged {
+        return Err(Unsolved::Iterations(iterations));
+    }
     if !pinched.is_empty() {
         return Err(Unsolved::Pinched(pinched)); // the rest of a least-squares solution: no motion changes it
     }
