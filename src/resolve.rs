@@ -100,7 +100,7 @@ pub fn resolve(
     };
     settings.repulsion.apply(&mut candidate, detector);
     let response = respond(&settings.response, &mut candidate, detector);
-    let accepted = verify::accept(candidate, detector)?;
+    let accepted = verify::accept_stored(candidate, detector)?;
 
     let mut stages = BTreeMap::new();
     for round in &response.rounds {

@@ -191,11 +191,20 @@ fn describe(summary: &Summary, path: &str) -> String {
     let kept = summary
         .kept_share
         .map_or("no impacts".into(), |kept| format!("{:.1} %", 100.0 * kept));
+    let lost = summary.stages.iter().map(|(stage, account)| {
+        let lost = account.energy_before - account.energy_after;
+        format!("{stage} {lost:.3e} J")
+    });
+    let lost = match &summary.stages {
+        stages if stages.is_empty() => "none".into(),
+        _ => lost.collect::<Vec<_>>().join(", "),
+    };
     format!(
         "{frames} frames in {path}: {intersections} intersections\n\
          impacts      {} vertex-face, {} edge-edge; {rounds} rounds\n\
          intervals    {intervals}, {retries} retries, {failsafes} with fail-safe\n\
          smallest gap {gap}; motion kept by touched vertices: {kept}\n\
+         energy lost  {lost}\n\
          {seconds:.1} s, hash {}",
         impacts.vertex_face,
         impacts.edge_edge,

@@ -13,6 +13,7 @@
 //! Positions and reports are appended first, the checkpoint is replaced last: whatever lies behind the
 //! checkpoint is half-written, and [`ResultFolder::resume`] cuts it off.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -24,6 +25,7 @@ use sha2::{Digest, Sha256};
 use super::cache::{self, Cache, bytes_of, take_u64, vectors_of};
 use super::recording::object_path;
 use crate::geometry::{Body, Mesh};
+use crate::response::Account;
 use crate::scene::Scene;
 use crate::step::{Checkpoint, FrameReport, ImpactCount};
 use crate::verify::Verified;
@@ -117,7 +119,9 @@ pub struct Summary {
     pub smallest_gap: Option<f64>,
     /// Kept share of the motion, `Σ m |x_new − x0|² / Σ m |x1 − x0|²` of touched vertices; none without impacts.
     pub kept_share: Option<f64>,
-    /// Time spent stepping, over all frames, in seconds.
+    /// What repulsions and stages did to momentum and energy, summed over all frames.
+    pub stages: BTreeMap<String, Account>,
+    /// Processor time spent stepping, over all frames, in seconds.
     pub seconds: f64,
     /// SHA-256 of the little-endian f64 positions of all output frames.
     pub hash: String,
@@ -288,6 +292,15 @@ impl ResultFolder {
         Ok(())
     }
 
+    fn stages(&self) -> BTreeMap<String, Account> {
+        let mut sums: BTreeMap<String, Account> = BTreeMap::new();
+        for (stage, account) in self.frames.iter().flat_map(|frame| &frame.stages) {
+            let sum = sums.entry(stage.clone()).or_default();
+            *sum = sum.plus(*account);
+        }
+        sums
+    }
+
     /// Writes `report.json` and returns its totals.
     pub fn finish(&self, obstacle_crossings: usize) -> Result<Summary, ResultError> {
         let sum = |count: fn(&FrameReport) -> usize| self.frames.iter().map(count).sum::<usize>();
@@ -313,6 +326,7 @@ impl ResultFolder {
                 .filter_map(|f| f.smallest_gap)
                 .min_by(f64::total_cmp),
             kept_share: (wanted > 0.0).then(|| total(|f| f.kept) / wanted),
+            stages: self.stages(),
             seconds: 1e-3 * total(|f| f.phases.total_ms()),
             hash: self.hash()?,
         };

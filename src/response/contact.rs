@@ -81,7 +81,8 @@ pub fn settle(
     }
 }
 
-fn push(v: &mut [DVec3], point: &ContactPoint, inverse_mass: &[f64], impulse: DVec3) {
+/// Adds the change of velocities of an impulse given in kg·m/s.
+pub(super) fn push(v: &mut [DVec3], point: &ContactPoint, inverse_mass: &[f64], impulse: DVec3) {
     for (&i, w) in point.vertices.iter().zip(point.weights) {
         v[i as usize] += w * inverse_mass[i as usize] * impulse;
     }

@@ -2,6 +2,7 @@
 //!
 //! A stage maps impacts to a change of end positions. It does not detect, loop, judge or log; [`respond`] does.
 
+mod bounce;
 mod contact;
 pub mod hold;
 pub mod impulses;
@@ -10,14 +11,16 @@ pub mod repulsion;
 pub mod rigid_zones;
 mod zones;
 
+use glam::DVec3;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use bounce::bounce;
 pub use contact::settle;
 pub use hold::Hold;
 pub use impulses::Impulses;
 pub use inelastic::Inelastic;
-pub use repulsion::Repulsion;
+pub use repulsion::{Repulsion, RepulsionForm};
 pub use rigid_zones::RigidZones;
 
 use self::inelastic::zone::Zone;
@@ -130,11 +133,54 @@ pub struct Round {
     pub edge_edge: usize,
 }
 
+/// What a stage did to the mean motion of the free vertices.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Account {
+    /// Kinetic energy before, in joules.
+    pub energy_before: f64,
+    /// Kinetic energy after, in joules.
+    pub energy_after: f64,
+    /// Change of linear momentum, in kg·m/s: what went into scripted vertices, else rounding.
+    pub momentum_change: [f64; 3],
+}
+
+impl Account {
+    /// Of a change of end positions from `before` to those that the candidate has.
+    pub fn of(before: &[DVec3], candidate: &Candidate<'_>) -> Self {
+        let sums = |x: &[DVec3]| {
+            let way = x.iter().zip(candidate.start.positions());
+            let moving = way.zip(candidate.inverse_mass).filter(|(_, w)| **w > 0.0);
+            moving.fold((0.0, DVec3::ZERO), |(energy, momentum), ((x, x0), w)| {
+                let v = (x - x0) / candidate.dt;
+                (energy + 0.5 * v.length_squared() / w, momentum + v / *w)
+            })
+        };
+        let ((energy_before, momentum), (energy_after, end)) = (sums(before), sums(&candidate.x));
+        Self {
+            energy_before,
+            energy_after,
+            momentum_change: (end - momentum).to_array(),
+        }
+    }
+
+    /// Both together.
+    pub fn plus(self, other: Self) -> Self {
+        let [a, b] = [self.momentum_change, other.momentum_change];
+        Self {
+            energy_before: self.energy_before + other.energy_before,
+            energy_after: self.energy_after + other.energy_after,
+            momentum_change: std::array::from_fn(|k| a[k] + b[k]),
+        }
+    }
+}
+
 /// What a list of stages did.
 #[derive(Clone, Debug, Default)]
 pub struct Response {
     /// The rounds, in order.
     pub rounds: Vec<Round>,
+    /// What each stage that acted did to momentum and energy, in order.
+    pub accounts: Vec<(&'static str, Account)>,
     /// Impacts found that were not excluded when the stages ended; [`crate::verify::accept`] judges them.
     pub left: usize,
     /// Vertices that were part of an impact at any time, ascending.
@@ -194,6 +240,7 @@ pub fn respond(
             break;
         }
         let mut memory = stage.memory(candidate);
+        let before = candidate.x.clone();
         for _ in 0..stage.max_rounds() {
             if impacts.is_empty() {
                 break;
@@ -234,6 +281,8 @@ pub fn respond(
             ));
             impacts.sort_by(|a, b| a.time.total_cmp(&b.time).then(a.pair.cmp(&b.pair)));
         }
+        let account = Account::of(&before, candidate);
+        response.accounts.push((stage.name(), account));
         match memory {
             Memory::Impulses(seen) => response.pushed.extend(seen.pushed()),
             Memory::Inelastic(zones) => {

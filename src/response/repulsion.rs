@@ -2,8 +2,8 @@
 //!
 //! Features nearer than the thickness at the start of the interval are opened by a fraction of what they lack;
 //! features near enough to reach the thickness within the interval are kept from passing it. Friction as
-//! everywhere. Source: course notes, "Repulsions", the kinematic form ("move closest points some fraction of
-//! the way to cloth thickness apart"), with the cap of \[BFA02\]: one interval closes at most that fraction.
+//! everywhere. Source: course notes, "Repulsions", both forms: the kinematic one ("move closest points some fraction of
+//! the way to cloth thickness apart"), and the damped spring with the cap of \[BFA02\]: one interval opens at most that fraction.
 //!
 //! We differ: several sweeps over the same proximities, each a few flops, spare rounds of detection later.
 //! Guaranteed: linear momentum of free vertices, up to rounding. Not guaranteed: anything about impacts.
@@ -15,12 +15,31 @@ use super::contact::keep_open;
 use crate::geometry::{ContactPoint, Detector, Margin};
 use crate::state::Candidate;
 
+/// How strongly repulsions open what is too near.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RepulsionForm {
+    /// By `fraction` of the missing gap in every interval.
+    #[default]
+    Kinematic,
+    /// By a spring of `stiffness`, at most by `fraction` of the missing gap; approach is stopped by the share `damping`. Cloth that
+    /// gives under pressure.
+    Spring,
+}
+
 /// Settings of the repulsions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Repulsion {
-    /// Share of the missing gap that one interval opens; 0 only stops the approach, 1 pops.
+    /// What opens a gap.
+    pub form: RepulsionForm,
+    /// Share of the missing gap that one interval opens, at most in the spring form; 0 only stops the approach, 1 pops.
     pub fraction: f64,
+    /// Stiffness of a spring between two closest points, in N/m; in the spring form only.
+    pub stiffness: f64,
+    /// Share of the approach within the thickness that is stopped in one interval, 0 to 1; in the spring form only, the kinematic
+    /// one stops all of it.
+    pub damping: f64,
     /// Proximities are looked for up to this many thicknesses; below 1 would miss some that matter.
     pub reach: f64,
     /// Most passes over all proximities; 0 switches repulsions off. A stack of n layers needs several times n.
@@ -32,7 +51,10 @@ pub struct Repulsion {
 impl Default for Repulsion {
     fn default() -> Self {
         Self {
+            form: RepulsionForm::Kinematic,
             fraction: 0.1,
+            stiffness: 100.0,
+            damping: 1.0,
             reach: 1.5,
             max_sweeps: 60,
             tolerance: 0.01,
@@ -57,6 +79,8 @@ impl Repulsion {
             thickness: &reach,
             rest: &surfaces.rest,
         };
+        // one walk for the repulsions and for the stages after them
+        detector.prepare(start.mesh(), start.positions(), &candidate.x, &margin);
         let near = detector.proximities(start.mesh(), start.positions(), &margin, None);
         // the threshold may be clamped by the rest distance of neighbours, the thickness with it
         let points: Vec<(ContactPoint, f64, f64)> = near
@@ -66,8 +90,7 @@ impl Repulsion {
                 let thickness = candidate
                     .thickness_of(&point)
                     .min(near.threshold / self.reach);
-                let lack = (thickness - near.gap).max(0.0);
-                let target = near.gap.min(thickness) + self.fraction * lack;
+                let target = self.target(&point, near.gap, thickness, candidate);
                 (point, target, self.tolerance * thickness)
             })
             .collect();
@@ -86,5 +109,26 @@ impl Repulsion {
         points
             .filter_map(|((point, ..), pushed)| pushed.then_some(point))
             .collect()
+    }
+
+    /// The gap that a point is to end the interval with, in metres.
+    fn target(
+        &self,
+        point: &ContactPoint,
+        gap: f64,
+        thickness: f64,
+        candidate: &Candidate<'_>,
+    ) -> f64 {
+        let lack = (thickness - gap).max(0.0);
+        let (kept, opened) = (gap.min(thickness), self.fraction * lack);
+        match self.form {
+            RepulsionForm::Kinematic => kept + opened,
+            RepulsionForm::Spring => {
+                let dt = candidate.dt;
+                let by_spring = self.stiffness * lack * dt * dt * candidate.inverse_mass_of(point);
+                let approach = (kept - point.gap(&candidate.x)).max(0.0);
+                kept - (1.0 - self.damping) * approach + opened.min(by_spring)
+            }
+        }
     }
 }

@@ -33,6 +33,10 @@ impl Scene {
                 }
             }
         }
+        share("time.restitution", self.time.restitution)?;
+        share("repulsion.damping", self.repulsion.damping)?;
+        share("repulsion.fraction", self.repulsion.fraction)?;
+        not_negative("repulsion.stiffness", self.repulsion.stiffness)?;
         if self.cloth.is_empty() {
             return problem("cloth", "a scene needs at least one [[cloth]]");
         }
@@ -184,6 +188,13 @@ fn not_negative(key: &str, value: f64) -> Result<(), Problem> {
         return Ok(());
     }
     problem(key, format!("{value} must be at least 0"))
+}
+
+fn share(key: &str, value: f64) -> Result<(), Problem> {
+    if (0.0..=1.0).contains(&value) {
+        return Ok(());
+    }
+    problem(key, format!("{value} must be from 0 to 1"))
 }
 
 fn finite(key: String, values: &[f64]) -> Result<(), Problem> {

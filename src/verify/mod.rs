@@ -83,12 +83,12 @@ pub fn start(mesh: Arc<Mesh>, x: Vec<DVec3>, v: Vec<DVec3>) -> Result<Verified, 
 
 /// Certifies the end of a motion, or says why not; the start is untouched either way.
 ///
-/// The continuous test is run in exact mode over every pair, on the very bits that will be stored, and the
-/// static test on the end state. The velocities of the new state are the mean ones, `(x − x₀)/dt`.
+/// The continuous test is run in exact mode over every pair, on the very bits of the end: what starts apart and meets nothing on
+/// the way ends apart. The velocities of the new state are the mean ones, `(x − x₀)/dt`.
 ///
 /// # Errors
 /// [`StepError::BadCandidate`] for positions that are not numbers or out of range,
-/// [`StepError::Unresolved`] if something meets on the way, [`StepError::Crossing`] never, unless detection has a bug.
+/// [`StepError::Unresolved`] if something meets on the way.
 pub fn accept(candidate: Candidate<'_>, detector: &mut Detector) -> Result<Verified, StepError> {
     let Candidate { start, dt, x, .. } = candidate;
     let mesh = start.mesh();
@@ -106,14 +106,6 @@ pub fn accept(candidate: Candidate<'_>, detector: &mut Detector) -> Result<Verif
             vertices: first.vertices,
         });
     }
-    let crossing = detector.crossings(mesh, &x, Scope::Certified).faces;
-    if let Some(&first) = crossing.first() {
-        return Err(StepError::Crossing {
-            count: crossing.len(),
-            first,
-        });
-    }
-
     let v = x
         .iter()
         .zip(&start.x)
@@ -124,4 +116,23 @@ pub fn accept(candidate: Candidate<'_>, detector: &mut Detector) -> Result<Verif
         x,
         v,
     })
+}
+
+/// Like [`accept`], for a state that is going to be stored: the exact static test has to agree.
+///
+/// # Errors
+/// Those of [`accept`], and [`StepError::Crossing`]: never, unless detection has a bug.
+pub fn accept_stored(
+    candidate: Candidate<'_>,
+    detector: &mut Detector,
+) -> Result<Verified, StepError> {
+    let accepted = accept(candidate, detector)?;
+    let crossing = detector.crossings(&accepted.mesh, &accepted.x, Scope::Certified);
+    match crossing.faces.first() {
+        Some(&first) => Err(StepError::Crossing {
+            count: crossing.faces.len(),
+            first,
+        }),
+        None => Ok(accepted),
+    }
 }

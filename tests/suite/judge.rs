@@ -38,7 +38,7 @@ fn judge(start: &Verified, end: Vec<DVec3>) -> Result<Verified, StepError> {
         dt: 0.1,
         x: end,
     };
-    verify::accept(candidate, &mut detector)
+    verify::accept_stored(candidate, &mut detector)
 }
 
 /// The last three vertices moved by `by`.

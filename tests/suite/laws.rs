@@ -6,7 +6,9 @@ use glam::{DMat3, DVec3, dvec3};
 use percale::geometry::Mesh;
 use percale::geometry::detect::Detector;
 use percale::response::inelastic::Form;
-use percale::response::{Hold, Impulses, Inelastic, Repulsion, Stage, respond};
+use percale::response::{
+    Hold, Impulses, Inelastic, Repulsion, RepulsionForm, Stage, bounce, respond,
+};
 use percale::scene::Shape;
 use percale::state::{Candidate, Surfaces};
 use percale::verify::{self, Verified};
@@ -320,4 +322,151 @@ fn inelastic_projection_resolves_keeps_momentum_and_never_adds_energy() {
             );
         }
     }
+}
+
+/// A sheet that flies at another one, or at an obstacle made of it, with its velocities after the elastic pass.
+fn bounced(restitution: f64, friction: f64, lower_is_free: bool) -> (Case, Vec<DVec3>, Vec<DVec3>) {
+    let mut case = Case::falling(friction);
+    let dt = 0.01;
+    let v: Vec<DVec3> = case
+        .wanted
+        .iter()
+        .zip(case.start.positions())
+        .map(|(x, x0)| (x - x0) / dt)
+        .collect();
+    case.start.velocities_mut().copy_from_slice(&v);
+    if !lower_is_free {
+        case.inverse_mass[..121].fill(0.0);
+    }
+    let mut detector = Detector::new(case.start.mesh());
+    let target = case.start.positions().to_vec();
+    let after = bounce(
+        restitution,
+        &case.start,
+        &target,
+        dt,
+        &case.inverse_mass,
+        &case.surfaces,
+        &mut detector,
+    );
+    (case, v, after)
+}
+
+#[test]
+fn the_elastic_pass_keeps_momentum_and_adds_no_energy() {
+    for (restitution, friction) in [(0.3, 0.0), (1.0, 0.0), (1.0, 0.4)] {
+        let (case, v, after) = bounced(restitution, friction, true);
+        assert_ne!(v, after);
+        let mass = |i: usize| 1.0 / case.inverse_mass[i];
+        let momentum = |v: &[DVec3]| {
+            v.iter()
+                .enumerate()
+                .map(|(i, v)| mass(i) * *v)
+                .sum::<DVec3>()
+        };
+        let energy = |v: &[DVec3]| {
+            v.iter()
+                .enumerate()
+                .map(|(i, v)| 0.5 * mass(i) * v.length_squared())
+                .sum::<f64>()
+        };
+        let scale: f64 = v
+            .iter()
+            .enumerate()
+            .map(|(i, v)| mass(i) * v.length())
+            .sum();
+        assert!((momentum(&after) - momentum(&v)).length() <= 1e-12 * scale);
+        assert!(
+            energy(&after) <= energy(&v) * (1.0 + 1e-12),
+            "{restitution} {friction}"
+        );
+    }
+    let (_, _, elastic) = bounced(1.0, 0.0, false);
+    let (_, _, dull) = bounced(0.5, 0.0, false);
+    let upward = |v: &[DVec3]| v[121..].iter().map(|v| v.y).sum::<f64>();
+    assert!(upward(&elastic) > upward(&dull), "more comes back");
+}
+
+#[test]
+fn one_vertex_comes_back_from_a_face_with_its_share_of_the_speed() {
+    let x = vec![
+        dvec3(0.0, 0.0, 0.0),
+        dvec3(1.0, 0.0, 0.0),
+        dvec3(0.0, 0.0, 1.0),
+        dvec3(0.2, 0.01, 0.2),
+        dvec3(0.2, 1.0, 0.2),
+        dvec3(0.3, 1.0, 0.2),
+    ];
+    let mesh = Arc::new(Mesh::new(6, vec![[0, 1, 2], [3, 4, 5]]).unwrap());
+    let mut v = vec![DVec3::ZERO; 6];
+    v[3] = dvec3(0.5, -3.0, 0.0);
+    let start = verify::start(Arc::clone(&mesh), x.clone(), v).unwrap();
+    let inverse_mass = [0.0, 0.0, 0.0, 2.0, 0.0, 0.0];
+    let surfaces = Surfaces::uniform(&mesh, x.clone(), THICKNESS, 0.05);
+    let mut detector = Detector::new(&mesh);
+    let after = bounce(
+        0.8,
+        &start,
+        &x,
+        0.01,
+        &inverse_mass,
+        &surfaces,
+        &mut detector,
+    );
+    // friction by Coulomb's law: 0.05 of the change of the normal speed
+    let expected = dvec3(0.5 - 0.05 * 1.8 * 3.0, 0.8 * 3.0, 0.0);
+    assert!((after[3] - expected).length() < 1e-12, "{}", after[3]);
+    assert_eq!(after[0], DVec3::ZERO);
+}
+
+#[test]
+fn a_spring_repulsion_gives_under_pressure_and_is_capped() {
+    let (mesh, mut x) = two_sheets();
+    for p in &mut x[121..] {
+        p.y = 0.4e-3; // of a thickness of 1e-3
+    }
+    let gap = |repulsion: Repulsion, speed: f64| {
+        let mut wanted = x.clone();
+        wanted[121..].iter_mut().for_each(|p| p.y -= speed);
+        let case = Case::new(&mesh, &x, wanted, vec![100.0; x.len()], 0.0);
+        let mut candidate = Candidate {
+            start: &case.start,
+            inverse_mass: &case.inverse_mass,
+            surfaces: &case.surfaces,
+            dt: 1e-3,
+            x: case.wanted.clone(),
+        };
+        repulsion.apply(&mut candidate, &mut Detector::new(&mesh));
+        let mean = |x: &[DVec3]| x.iter().map(|p| p.y).sum::<f64>() / 121.0;
+        mean(&candidate.x[121..]) - mean(&candidate.x[..121])
+    };
+    let kinematic = Repulsion::default();
+    let spring = |stiffness, damping| Repulsion {
+        form: RepulsionForm::Spring,
+        stiffness,
+        damping,
+        ..Repulsion::default()
+    };
+    let (soft, stiff, rigid) = (
+        gap(spring(1.0, 1.0), 0.0),
+        gap(spring(10.0, 1.0), 0.0),
+        gap(spring(1e9, 1.0), 0.0),
+    );
+    assert!(
+        0.4e-3 < soft && soft < stiff && stiff < rigid,
+        "{soft} {stiff} {rigid}"
+    );
+    assert!(
+        (rigid - gap(kinematic.clone(), 0.0)).abs() < 1e-12,
+        "capped by the same fraction"
+    );
+    let (through, half, none) = (
+        gap(spring(0.0, 0.0), 1e-4),
+        gap(spring(0.0, 0.5), 1e-4),
+        gap(spring(0.0, 1.0), 1e-4),
+    );
+    assert!(
+        (through - 0.3e-3).abs() < 1e-9 && through < half && half < none,
+        "{through} {half} {none}"
+    );
 }

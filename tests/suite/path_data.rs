@@ -8,10 +8,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use glam::DVec3;
 use percale::geometry::Mesh;
+use percale::geometry::intersect::{Scope, crossings};
 use percale::io;
 use percale::scene::tangles;
 use percale::untangle::{Analysis, Inside, PathKind, Rest, Segments, analyse, assemble};
+use robust::Coord3D;
 
 use crate::path_judge::judge;
 use crate::paths::subdivided;
@@ -115,7 +118,33 @@ fn real_tangles_are_analysed_completely() {
             .filter(|l| !l.is_touch)
             .count();
         println!("  {proper} proper crossings, {crossings} in the collection's README");
+        let (inside, on_border) = pierced_faces(&mesh, &x);
+        println!("  edges piercing faces: {inside} inside, {on_border} on their border");
+        // an edge through the common border of two faces pierces both, and crosses the surface once
+        assert_eq!(proper, inside, "{name}");
     }
+}
+
+/// Edge-face crossings of the static test: through the inside of the face, and through its border.
+fn pierced_faces(mesh: &Mesh, x: &[DVec3]) -> (usize, usize) {
+    let all = crossings(mesh, x, Scope::Everything).edge_faces;
+    let at = |v: u32| {
+        let p = x[v as usize];
+        Coord3D {
+            x: p.x,
+            y: p.y,
+            z: p.z,
+        }
+    };
+    let is_inside = |&&[edge, face]: &&[u32; 2]| {
+        let [p, q] = mesh.edges()[edge as usize].map(at);
+        let [a, b, c] = mesh.faces()[face as usize].map(at);
+        [(a, b), (b, c), (c, a)]
+            .into_iter()
+            .all(|(a, b)| robust::orient3d(p, q, a, b) != 0.0)
+    };
+    let inside = all.iter().filter(is_inside).count();
+    (inside, all.len() - inside)
 }
 
 #[test]
