@@ -20,6 +20,7 @@
 //! | [`untangle`] | every intersection of a tangled state, by type |
 //! | [`verify`] | certificates, and an auditor that shares no code with detection |
 //! | [`step`] | the time loop: intervals, retries, reports |
+//! | [`compare`](mod@compare) | methods side by side, from the same states |
 //! | [`resolve`](mod@resolve) | the collision step alone, for an integrator of your own |
 //! | [`scene`], [`io`], [`render`] | scenes in, results and pictures out |
 //!
@@ -38,6 +39,7 @@
 //!
 //! SI units, Y up, `f64`, three dimensions. The same bits for any number of threads.
 
+pub mod compare;
 pub mod dynamics;
 pub mod error;
 pub mod geometry;

@@ -22,6 +22,7 @@ use crate::error::{StartError, StepError};
 use crate::geometry::Mesh;
 use crate::geometry::detect::{Detector, Margin};
 use crate::grid::{self, Grid};
+use crate::response::inelastic::zone::Zone;
 use crate::response::{Account, Repulsion, Response, Stage, bounce, respond, settle};
 use crate::script::Script;
 use crate::state::{Candidate, Surfaces};
@@ -134,6 +135,7 @@ pub struct Simulation {
     state: Verified,
     tick: u64,
     interval: u64,
+    hardest: Option<(u32, Zone)>,
 }
 
 /// All that a run remembers between frames.
@@ -201,6 +203,9 @@ pub struct FrameReport {
     pub rounds: BTreeMap<String, usize>,
     /// Intervals in which a fail-safe stage had to act, by stage.
     pub failsafes: BTreeMap<String, usize>,
+    /// Zones that the inelastic projection had to leave to the next stage or to a shorter interval, in accepted intervals.
+    #[serde(default)]
+    pub unsolved_zones: usize,
     /// What repulsions and stages did to momentum and energy, summed over the accepted intervals in which they acted.
     pub stages: BTreeMap<String, Account>,
     /// Free vertices that could not be put on the output grid.
@@ -211,6 +216,15 @@ pub struct FrameReport {
     pub kept: f64,
     /// `Σ m |x1 − x0|²` of touched vertices, in kg·m²; `kept` divided by this is the kept share.
     pub wanted: f64,
+    /// Kinetic energy of the mean motion that repulsions and stages took from touched vertices, in joules.
+    #[serde(default)]
+    pub energy_lost: f64,
+    /// `Σ |s_new|²/k` of the slides s (relative motion along the contact) of impacts before any stage, in kg·m².
+    #[serde(default)]
+    pub slid: f64,
+    /// The same for the candidate motion; `slid` divided by this is the sliding kept.
+    #[serde(default)]
+    pub slide_wanted: f64,
     /// Kinetic energy at the end, in joules.
     pub kinetic_energy: f64,
     /// Cloth faces above the strain limit of their fabric at the end: contact and scripts come before the limit.
@@ -233,6 +247,9 @@ struct Attempt {
     off_grid: usize,
     kept: f64,
     wanted: f64,
+    energy_lost: f64,
+    slid: f64,
+    slide_wanted: f64,
 }
 
 impl Simulation {
@@ -262,6 +279,7 @@ impl Simulation {
             state,
             tick: 0,
             interval,
+            hardest: None,
         })
     }
 
@@ -278,6 +296,11 @@ impl Simulation {
     /// 1/kg for each vertex; 0 for those that the script moves.
     pub fn inverse_mass(&self) -> &[f64] {
         self.dynamics.inverse_mass()
+    }
+
+    /// The zone that took the inelastic projection most iterations in any attempt so far (`u32::MAX`: unsolved).
+    pub fn hardest_zone(&self) -> Option<&(u32, Zone)> {
+        self.hardest.as_ref()
     }
 
     /// Output frames done so far.
@@ -386,6 +409,7 @@ impl Simulation {
             detector,
             state,
             tick,
+            hardest,
             ..
         } = self;
         let (time, dt) = (
@@ -421,6 +445,11 @@ impl Simulation {
             stages.extend_from_slice(&settings.failsafe);
         }
         let mut response = respond(&stages, &mut candidate, detector);
+        if let Some(zone) = response.hardest.take()
+            && hardest.as_ref().is_none_or(|hardest| zone.0 > hardest.0)
+        {
+            *hardest = Some(*zone);
+        }
         if !repelled.is_empty() {
             response.accounts.insert(0, ("repulsion", repulsion));
         }
@@ -445,6 +474,20 @@ impl Simulation {
             &responded,
             &response.touched,
         );
+        let slide = |x: &[DVec3]| -> f64 {
+            let each = response.met.iter().map(|point| {
+                let motion = point.relative(x) - point.relative(state.positions());
+                let along = motion - point.normal * motion.dot(point.normal);
+                let k = point.inverse_mass(dynamics.inverse_mass());
+                if k > 0.0 {
+                    along.length_squared() / k
+                } else {
+                    0.0
+                }
+            });
+            each.sum()
+        };
+        let (slid, slide_wanted) = (slide(&responded), slide(&proposal.x));
         let mean = |v: usize| (responded[v] - state.positions()[v]) / dt;
         for (v, velocity) in next.velocities_mut().iter_mut().enumerate() {
             // from positions before snapping: laws are not to feel the output grid
@@ -474,6 +517,9 @@ impl Simulation {
             off_grid,
             kept,
             wanted,
+            energy_lost: 0.5 * (wanted - kept) / (dt * dt),
+            slid,
+            slide_wanted,
         })
     }
 
@@ -481,8 +527,12 @@ impl Simulation {
         report.intervals += 1;
         report.loops += attempt.loops;
         report.off_grid += attempt.off_grid;
+        report.unsolved_zones += attempt.response.unsolved;
         report.kept += attempt.kept;
         report.wanted += attempt.wanted;
+        report.energy_lost += attempt.energy_lost;
+        report.slid += attempt.slid;
+        report.slide_wanted += attempt.slide_wanted;
         for round in &attempt.response.rounds {
             report.impacts.vertex_face += round.vertex_face;
             report.impacts.edge_edge += round.edge_edge;

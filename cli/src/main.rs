@@ -7,6 +7,7 @@
 
 mod bench;
 mod check;
+mod compare;
 mod export;
 mod failure;
 mod inputs;
@@ -37,6 +38,7 @@ enum Command {
     Scenes(scenes::Scenes),
     Run(run::Run),
     Check(check::Check),
+    Compare(compare::Compare),
     Export(export::Export),
     Bench(bench::Bench),
     Render(render::Render),
@@ -55,6 +57,7 @@ fn main() -> ExitCode {
         Command::Scenes(scenes) => scenes.run(),
         Command::Run(run) => run.run(),
         Command::Check(check) => check.run(),
+        Command::Compare(compare) => compare.run(),
         Command::Export(export) => export.run(),
         Command::Bench(bench) => bench.run(),
         Command::Render(render) => render.run(),

@@ -2,7 +2,7 @@
 
 mod frames;
 mod movie;
-mod stage;
+pub(crate) mod stage;
 
 use std::fs;
 use std::io::{self, IsTerminal};

@@ -44,7 +44,7 @@ pub(crate) struct Resolve {
     /// Coulomb coefficient
     #[arg(long, default_value_t = 0.3)]
     friction: f64,
-    /// Stages, in order: impulses, `rigid_zones`, hold [default: all three]
+    /// Stages, in order, of impulses, `rigid_zones`, inelastic, hold [default: all but inelastic]
     #[arg(long, value_delimiter = ',')]
     response: Vec<String>,
     /// Print one JSON object

@@ -6,6 +6,7 @@ mod bounce;
 mod contact;
 pub mod hold;
 pub mod impulses;
+pub mod inelastic;
 pub mod repulsion;
 pub mod rigid_zones;
 mod zones;
@@ -18,9 +19,11 @@ pub use bounce::bounce;
 pub use contact::settle;
 pub use hold::Hold;
 pub use impulses::Impulses;
+pub use inelastic::Inelastic;
 pub use repulsion::{Repulsion, RepulsionForm};
 pub use rigid_zones::RigidZones;
 
+use self::inelastic::zone::Zone;
 use crate::geometry::detect::{Asked, Detector, Margin};
 use crate::geometry::{ContactPoint, Impact, ccd};
 use crate::state::Candidate;
@@ -33,6 +36,8 @@ pub enum Stage {
     Impulses(Impulses),
     /// Connected impacts move as one rigid body.
     RigidZones(RigidZones),
+    /// Connected impacts are solved as a whole: the approach stops, sliding goes on.
+    Inelastic(Inelastic),
     /// Last resort: vertices in impact go only a certified fraction of their motion.
     Hold(Hold),
 }
@@ -43,6 +48,8 @@ enum Memory {
     Impulses(impulses::Seen),
     /// Zones and where they wanted to go.
     RigidZones(rigid_zones::Zones),
+    /// Contacts and zones.
+    Inelastic(Box<inelastic::Zones>),
     /// Zones and how far each may go.
     Hold(hold::Zones),
 }
@@ -53,19 +60,21 @@ impl Stage {
         match name {
             "impulses" => Some(Self::Impulses(Impulses::default())),
             "rigid_zones" => Some(Self::RigidZones(RigidZones::default())),
+            "inelastic" => Some(Self::Inelastic(Inelastic::default())),
             "hold" => Some(Self::Hold(Hold::default())),
             _ => None,
         }
     }
 
     /// Names of all stages.
-    pub const NAMES: &[&str] = &["impulses", "rigid_zones", "hold"];
+    pub const NAMES: &[&str] = &["impulses", "rigid_zones", "inelastic", "hold"];
 
     /// Name, as in scene files and reports.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Impulses(_) => "impulses",
             Self::RigidZones(_) => "rigid_zones",
+            Self::Inelastic(_) => "inelastic",
             Self::Hold(_) => "hold",
         }
     }
@@ -74,6 +83,7 @@ impl Stage {
         match self {
             Self::Impulses(stage) => stage.max_rounds,
             Self::RigidZones(stage) => stage.max_rounds,
+            Self::Inelastic(stage) => stage.max_rounds,
             Self::Hold(stage) => stage.max_rounds,
         }
     }
@@ -82,6 +92,9 @@ impl Stage {
         match self {
             Self::Impulses(_) => Memory::Impulses(impulses::Seen::default()),
             Self::RigidZones(_) => Memory::RigidZones(rigid_zones::Zones::new(candidate)),
+            Self::Inelastic(stage) => {
+                Memory::Inelastic(Box::new(inelastic::Zones::new(candidate, stage.form)))
+            }
             Self::Hold(_) => Memory::Hold(hold::Zones::new(candidate)),
         }
     }
@@ -98,6 +111,9 @@ impl Stage {
                 stage.apply(impacts, seen, candidate)
             }
             (Self::RigidZones(stage), Memory::RigidZones(zones)) => {
+                stage.apply(impacts, zones, candidate)
+            }
+            (Self::Inelastic(stage), Memory::Inelastic(zones)) => {
                 stage.apply(impacts, zones, candidate)
             }
             (Self::Hold(stage), Memory::Hold(zones)) => stage.apply(impacts, zones, candidate),
@@ -171,8 +187,23 @@ pub struct Response {
     pub touched: Vec<u32>,
     /// Points that impulses had to push open.
     pub pushed: Vec<ContactPoint>,
-    /// Vertices that a zone stage moved, ascending: their mean velocity is all that they have left.
+    /// Points of the impacts before any stage, in the order of their times: the same for every list of stages.
+    pub met: Vec<ContactPoint>,
+    /// Zones that the inelastic projection had to leave to the next stage.
+    pub unsolved: usize,
+    /// The zone that took the inelastic projection most iterations (`u32::MAX`: unsolved).
+    pub hardest: Option<Box<(u32, Zone)>>,
+    /// Vertices that a rigid or held zone moved, ascending: their mean velocity is all that they have left.
     pub zoned: Vec<u32>,
+}
+
+impl Response {
+    fn keep_hardest(&mut self, other: Option<(u32, Zone)>) {
+        let most = self.hardest.as_ref().map(|hardest| hardest.0);
+        if let Some(other) = other.filter(|other| most.is_none_or(|most| other.0 > most)) {
+            self.hardest = Some(Box::new(other));
+        }
+    }
 }
 
 /// Impacts are judged by this share of the thickness, while stages open pairs to the whole of it: what one impulse
@@ -203,6 +234,7 @@ pub fn respond(
     let mut response = Response::default();
     let mut touched = vec![false; candidate.x.len()];
     let mut impacts = detector.impacts(start.mesh(), start.positions(), &candidate.x, &asked);
+    response.met = impacts.iter().map(Impact::point).collect();
     for stage in stages {
         if impacts.is_empty() {
             break;
@@ -228,7 +260,7 @@ pub fn respond(
             });
 
             let changed = stage.apply(&impacts, &mut memory, candidate);
-            if !matches!(stage, Stage::Impulses(_)) {
+            if matches!(stage, Stage::RigidZones(_) | Stage::Hold(_)) {
                 response.zoned.extend(&changed);
             }
             if changed.is_empty() {
@@ -251,8 +283,14 @@ pub fn respond(
         }
         let account = Account::of(&before, candidate);
         response.accounts.push((stage.name(), account));
-        if let Memory::Impulses(seen) = memory {
-            response.pushed.extend(seen.pushed());
+        match memory {
+            Memory::Impulses(seen) => response.pushed.extend(seen.pushed()),
+            Memory::Inelastic(zones) => {
+                response.pushed.extend(zones.pushed());
+                response.unsolved += zones.unsolved();
+                response.keep_hardest(zones.hardest());
+            }
+            Memory::RigidZones(_) | Memory::Hold(_) => {}
         }
     }
     response.zoned.sort_unstable();

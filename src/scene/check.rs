@@ -3,6 +3,7 @@
 use super::file::nearest;
 use super::{Cloth, Motion, Scene};
 use crate::dynamics::Integrator;
+use crate::response::Stage;
 
 /// The key, and what is wrong with its value.
 pub(super) type Problem = (String, String);
@@ -22,6 +23,18 @@ impl Scene {
         self.camera.check()?;
         positive("time.max_interval", self.time.max_interval)?;
         positive("time.min_interval", self.time.min_interval)?;
+        for (list, stages) in [("response", &self.response), ("failsafe", &self.failsafe)] {
+            for (i, stage) in stages.iter().enumerate() {
+                if let Stage::Inelastic(stage) = stage {
+                    let key = format!("{list}.{i}.tolerance");
+                    positive(&key, stage.tolerance)?;
+                    if stage.tolerance >= 0.5 {
+                        let message = "impacts are judged by half of the gap: it must be below 0.5";
+                        return problem(key, message);
+                    }
+                }
+            }
+        }
         share("time.restitution", self.time.restitution)?;
         share("repulsion.damping", self.repulsion.damping)?;
         share("repulsion.fraction", self.repulsion.fraction)?;

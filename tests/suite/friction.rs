@@ -82,3 +82,91 @@ fn where_impulses_carry_the_cloth_the_mean_velocity_as_end_velocity_loses_accele
     assert!(mean < 0.8, "{mean} of the way");
     println!("sifakis: {mean:.3} of the way, ours {ours:.3}");
 }
+
+/// Two patches, one of ice and one of rubber, thrown along a plane; the stage under test does everything.
+const PATCHES: &str = r#"
+frames = 30
+thickness = 1e-3
+[repulsion]
+max_sweeps = 0
+[[surface_pair]]
+surfaces = ["ice", "ground"]
+friction = 0
+[[surface_pair]]
+surfaces = ["rubber", "ground"]
+friction = 1
+[[cloth]]
+name = "ice"
+surface = "ice"
+shape = { kind = "sheet", size = [0.1, 0.1], cells = [3, 3] }
+position = [0, 0.00101, -0.1]
+velocity = [1, 0, 0]
+[[cloth]]
+name = "rubber"
+surface = "rubber"
+shape = { kind = "sheet", size = [0.1, 0.1], cells = [3, 3] }
+position = [0, 0.00101, 0.1]
+velocity = [1, 0, 0]
+[[obstacle]]
+name = "plane"
+surface = "ground"
+shape = { kind = "plane", size = [6, 6] }
+position = [0, 0, 2] # its diagonal is out of the way: edges closer than the thickness catch on each other
+"#;
+
+#[test]
+fn in_one_zone_ice_keeps_its_speed_and_rubber_stops_where_coulomb_says() {
+    let ways = |form: &str| {
+        let stage = format!("[{{ kind = \"inelastic\", form = \"{form}\" }}]");
+        let changes = [("response".to_string(), stage)];
+        let scene = Scene::from_text(PATCHES, "patches", &changes).unwrap();
+        let mut simulation = scene.build().unwrap();
+        for _ in 0..scene.frames {
+            let report = simulation.step().unwrap();
+            assert!(report.failsafes.is_empty() && report.unsolved_zones == 0);
+        }
+        let x = simulation.state().positions();
+        let mean = |from: usize| x[from..from + 16].iter().map(|p| p.x).sum::<f64>() / 16.0;
+        [mean(0), mean(16)]
+    };
+    let [ice, rubber] = ways("coulomb");
+    let stop = 1.0 / (2.0 * 9.81); // v²/(2 μ g)
+    println!("ours: ice {ice:.4} of 0.5 m, rubber {rubber:.4} of {stop:.4} m");
+    let paper = ways("paper");
+    println!("paper: ice {:.4}, rubber {:.4}", paper[0], paper[1]);
+    assert!((ice / 0.5 - 1.0).abs() < 0.03, "ice: {ice}");
+    assert!((rubber / stop - 1.0).abs() < 0.03, "rubber: {rubber}");
+    // one friction norm and one μ for the zone: the rubber's friction leaks to the ice
+    assert!(paper[0] < 0.9 * 0.5, "the paper's form, ice: {}", paper[0]);
+}
+
+#[test]
+fn the_inelastic_projection_alone_lets_a_sheet_slide_as_coulomb_says() {
+    let (sin, cos) = (0.2f64.sqrt(), 0.8f64.sqrt());
+    for friction in [0.0, 0.1, 0.3, 0.45] {
+        let changes = [
+            ("friction", friction.to_string()),
+            ("repulsion.max_sweeps", "0".to_string()),
+            // the diagonal of the plane out of the way
+            (
+                "obstacle.0.position",
+                "[-0.000491935, -0.00098387, 2]".to_string(),
+            ),
+            ("response", "[{ kind = \"inelastic\" }]".to_string()),
+        ]
+        .map(|(key, value)| (key.to_string(), value));
+        let scene = Scene::from_text(SLOPE, "slope", &changes).unwrap();
+        let mut simulation = scene.build().unwrap();
+        for _ in 0..30 {
+            assert!(simulation.step().unwrap().failsafes.is_empty());
+        }
+        let v = &simulation.state().velocities()[..49];
+        let speed = v.iter().sum::<glam::DVec3>().length() / 49.0;
+        let expected = 0.5 * 9.81 * (sin - friction * cos);
+        println!("friction {friction}: {speed:.4} of {expected:.4} m/s");
+        assert!(
+            (speed / expected - 1.0).abs() < 0.05,
+            "{friction}: {speed} of {expected}"
+        );
+    }
+}

@@ -5,7 +5,10 @@ use std::sync::Arc;
 use glam::{DMat3, DVec3, dvec3};
 use percale::geometry::Mesh;
 use percale::geometry::detect::Detector;
-use percale::response::{Hold, Impulses, Repulsion, RepulsionForm, Stage, bounce, respond};
+use percale::response::inelastic::Form;
+use percale::response::{
+    Hold, Impulses, Inelastic, Repulsion, RepulsionForm, Stage, bounce, respond,
+};
 use percale::scene::Shape;
 use percale::state::{Candidate, Surfaces};
 use percale::verify::{self, Verified};
@@ -249,6 +252,76 @@ fn the_response_does_not_depend_on_units() {
     large.surfaces.thickness.fill(unit * THICKNESS);
     let (y, _) = large.respond(&impulses());
     assert_eq!(scaled(&x), y);
+}
+
+#[test]
+fn one_impact_alone_gets_the_same_impulse_from_impulses_and_inelastic_projection() {
+    // a corner falls on a face; an edge falls across an edge
+    let corner = [
+        dvec3(0.1, 0.02, 0.1),
+        dvec3(0.4, 0.5, 0.1),
+        dvec3(-0.2, 0.5, 0.3),
+    ];
+    let edge = [
+        dvec3(0.0, 0.02, -0.6),
+        dvec3(0.0, 0.03, -2.0),
+        dvec3(0.0, 0.6, -1.3),
+    ];
+    let ground = |y: f64| {
+        [
+            dvec3(-1.0, 0.0, -1.0),
+            dvec3(1.0, 0.0, -1.0),
+            dvec3(0.0, y, 1.5),
+        ]
+    };
+    let (flat, steep) = (ground(0.0), ground(-1.0));
+    for (upper, ground, friction) in [
+        (corner, flat, 0.0),
+        (corner, flat, 0.3),
+        (edge, steep, 0.0),
+        (edge, steep, 0.3),
+    ] {
+        let mesh = Arc::new(Mesh::new(6, vec![[0, 1, 2], [3, 4, 5]]).unwrap());
+        let x = [upper, ground].concat();
+        let mut wanted = x.clone();
+        for p in &mut wanted[..3] {
+            *p += dvec3(0.02, -0.06, 0.01);
+        }
+        let inverse_mass = vec![1.0, 2.0, 3.0, 1.5, 0.5, 0.0];
+        let case = Case::new(&mesh, &x, wanted, inverse_mass, friction);
+        let impulses = Stage::Impulses(Impulses {
+            sweeps: 1,
+            ..Impulses::default()
+        });
+        let (one, _) = case.respond(&[impulses]);
+        let (all, _) = case.respond(&[Stage::Inelastic(Inelastic::default())]);
+        assert_ne!(one, case.wanted);
+        for (a, b) in one.iter().zip(&all) {
+            assert!((*a - *b).length() < 1e-12, "{a} {b}");
+        }
+    }
+}
+
+#[test]
+fn inelastic_projection_resolves_keeps_momentum_and_never_adds_energy() {
+    for form in [Form::Coulomb, Form::Paper] {
+        for friction in [0.0, 0.5] {
+            let case = Case::falling(friction);
+            let stage = Inelastic {
+                form,
+                ..Inelastic::default()
+            };
+            println!("{form:?}, friction {friction}");
+            let (x, _) = case.respond(&[Stage::Inelastic(stage)]);
+            let change = (case.momentum(&x) - case.momentum(&case.wanted)).length();
+            assert!(change < 1e-11 * case.scale(), "{form:?}: {change}");
+            assert!(case.energy(&x) < case.energy(&case.wanted));
+            assert!(
+                case.energy(&x) > 0.1 * case.energy(&case.wanted),
+                "stopped dead"
+            );
+        }
+    }
 }
 
 /// A sheet that flies at another one, or at an obstacle made of it, with its velocities after the elastic pass.

@@ -28,3 +28,4 @@ mod paths;
 mod resolve;
 mod scene_keys;
 mod scenes;
+mod zones;

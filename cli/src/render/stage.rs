@@ -93,7 +93,7 @@ impl<'a> Source<'a> {
 /// Everything that stays the same over the frames.
 pub(crate) struct Stage<'a> {
     source: Source<'a>,
-    camera: Camera,
+    pub(crate) camera: Camera,
     grounds: Vec<bool>,
     strain: Option<Strain>,
     /// Whether intersection paths are drawn.

@@ -1,0 +1,337 @@
+//! Zones of connected impacts are solved as a whole: the approach stops, the sliding does not.
+//!
+//! Impulses one at a time undo each other in a pile; a rigid zone glues it together. This stage finds the
+//! least change of motion, in the mass norm, after which no contact of a zone approaches: what is dissipated is what inelastic
+//! impacts dissipate, and every motion along the contacts is kept. Source: \[HVTG08\], Algorithm 1.
+//!
+//! ```text
+//! p' = p + ∇Cᵀ λ      ∇C M⁻¹ ∇Cᵀ λ = −∇C q̇        gradients at the time of impact, normalized
+//! ```
+//!
+//! Contacts stay on the list once found. A zone that meets something grows by it, goes back to the motion that it had before
+//! the stage, and is solved again with all of its contacts.
+//!
+//! We differ, unless `form = "paper"`:
+//! - λ ≥ 0: contacts push and never pull, where the paper's equality "sticks"; see [`coulomb`].
+//! - Gaps instead of velocities: a contact may close in to its thickness, or to its start gap if that is less: the rule
+//!   of the impulses, so that one impact alone gets the impulse that they would give it.
+//! - A friction cone for each contact, with its own μ.
+//! - A pair that is met again is linearised anew at its new time of impact, in place of the old; one that keeps
+//!   coming back is kept in all its versions, so that two of them cannot alternate.
+//! - Zones start from the impulses of the round before.
+//! - Scripted vertices do not connect zones: no impulse passes through them. (In the paper's form they do, because
+//!   its friction is one for all that a zone holds.)
+//!
+//! Guaranteed: linear momentum of free vertices, up to rounding; kinetic energy of the mean motion does not grow where no
+//! scripted vertex moves. A zone that cannot be solved is left as it was before the stage, for the next stage, and
+//! counted ([`super::Response::unsolved`]). Not guaranteed: that zones stop growing within `max_rounds`.
+
+mod active_set;
+mod bounded;
+pub mod coulomb;
+mod lsmr;
+pub mod paper;
+mod rows;
+pub mod zone;
+
+use std::collections::BTreeMap;
+
+use glam::DVec3;
+use rayon::prelude::*;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use self::zone::{Contact, Solution, Unsolved, Zone};
+use super::zones::Sets;
+use crate::geometry::{ContactPoint, Impact, Pair};
+use crate::state::Candidate;
+
+/// Settings of the inelastic projection.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Inelastic {
+    /// Rounds before the next stage takes over; a zone may need one for each layer of a pile. 0 switches the stage off.
+    pub max_rounds: u32,
+    /// What is solved for each zone.
+    pub form: Form,
+    /// What a contact may lack after the solve, as a share of the gap that it must keep; impacts are judged by half of that gap.
+    pub tolerance: f64,
+    /// Zones of at most this many contacts are solved by a dense, rank-revealing method, others by iteration.
+    pub dense_limit: u32,
+    /// Iterations after which a large zone counts as unsolved.
+    pub max_iterations: u32,
+}
+
+/// What the inelastic projection solves for each zone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Form {
+    /// Contacts push and never pull, with a friction cone each: ours.
+    #[default]
+    Coulomb,
+    /// No contact moves along its normal, one friction for the whole zone \[HVTG08\].
+    Paper,
+}
+
+impl Default for Inelastic {
+    fn default() -> Self {
+        Self {
+            max_rounds: 100,
+            form: Form::Coulomb,
+            tolerance: 1e-2,
+            dense_limit: 64,
+            max_iterations: 20_000,
+        }
+    }
+}
+
+/// Times that a pair is linearised anew before its older versions stay on the list.
+const MAX_REPLACED: u32 = 3;
+
+/// Below this share of the thickness a start gap no longer sets the scale of tolerances.
+const LEAST_SCALE: f64 = 1e-6;
+
+/// A contact of a zone, in the numbers of the mesh.
+#[derive(Clone, Copy)]
+struct Known {
+    point: ContactPoint,
+    contact: Contact,
+}
+
+/// Contacts of all rounds, zones, and where vertices wanted to go.
+pub(super) struct Zones {
+    sets: Sets,
+    wanted: Vec<DVec3>,
+    contacts: Vec<Known>,
+    /// Newest contact of a pair, and how often it was linearised anew.
+    newest: BTreeMap<Pair, (usize, u32)>,
+    /// 1 where zones grow together.
+    connects: Vec<f64>,
+    /// By root: zones without a solution, with the number of their contacts then.
+    unsolved: BTreeMap<u32, usize>,
+    hardest: Option<(u32, Zone)>,
+}
+
+impl Zones {
+    pub(super) fn new(candidate: &Candidate<'_>, form: Form) -> Self {
+        let n = candidate.x.len();
+        let connects = match form {
+            Form::Coulomb => candidate.inverse_mass.to_vec(),
+            Form::Paper => vec![1.0; n],
+        };
+        Self {
+            sets: Sets::new(n),
+            wanted: candidate.x.clone(),
+            contacts: Vec::new(),
+            newest: BTreeMap::new(),
+            connects,
+            unsolved: BTreeMap::new(),
+            hardest: None,
+        }
+    }
+
+    /// Points with an impulse.
+    pub(super) fn pushed(&self) -> impl Iterator<Item = ContactPoint> {
+        let pushed = self
+            .contacts
+            .iter()
+            .filter(|known| known.contact.warm > 0.0);
+        pushed.map(|known| known.point)
+    }
+
+    /// How many zones have no solution.
+    pub(super) fn unsolved(&self) -> usize {
+        self.unsolved.len()
+    }
+
+    /// The zone that took most iterations, with their number.
+    pub(super) fn hardest(self) -> Option<(u32, Zone)> {
+        self.hardest
+    }
+
+    /// Takes up an impact; returns a vertex of its zone, none if nothing can move.
+    fn add(&mut self, impact: &Impact, form: Form, candidate: &Candidate<'_>) -> Option<u32> {
+        let point = impact.point();
+        if candidate.inverse_mass_of(&point) == 0.0 {
+            return None;
+        }
+        if form == Form::Paper && is_parallel(impact, candidate) {
+            return None; // found as an impact of a vertex and a face, too
+        }
+        let start_gap = point.gap(candidate.start.positions());
+        let thickness = candidate.thickness_of(&point);
+        let target = start_gap.min(thickness);
+        let mut known = Known {
+            point,
+            contact: Contact {
+                vertices: [0; 4], // set when its zone is put together
+                weights: point.weights,
+                normal: point.normal,
+                target,
+                scale: target.max(LEAST_SCALE * thickness),
+                friction: candidate.friction_of(&point),
+                warm: 0.0,
+            },
+        };
+        let next = self.contacts.len();
+        let newest = self.newest.entry(impact.pair).or_insert((next, 0));
+        let replaces = form == Form::Coulomb && newest.0 < next && newest.1 < MAX_REPLACED;
+        if replaces {
+            newest.1 += 1;
+            known.contact.warm = self.contacts[newest.0].contact.warm;
+            self.contacts[newest.0] = known;
+        } else {
+            newest.0 = next;
+            self.contacts.push(known);
+        }
+        self.sets.merge(impact, &self.connects).first().copied()
+    }
+}
+
+impl Inelastic {
+    pub(super) fn apply(
+        &self,
+        impacts: &[Impact],
+        zones: &mut Zones,
+        candidate: &mut Candidate<'_>,
+    ) -> Vec<u32> {
+        let met: Vec<u32> = impacts
+            .iter()
+            .filter_map(|impact| zones.add(impact, self.form, candidate))
+            .collect();
+        let mut roots: Vec<u32> = met.into_iter().map(|v| zones.sets.root(v)).collect();
+        roots.sort_unstable();
+        roots.dedup();
+        zones.unsolved = std::mem::take(&mut zones.unsolved)
+            .into_iter()
+            .map(|(root, count)| (zones.sets.root(root), count))
+            .collect();
+
+        let mut members: Vec<(u32, usize)> = Vec::new();
+        for (number, known) in zones.contacts.iter().enumerate() {
+            let vertices = known.point.vertices.iter();
+            let mut connecting = vertices.filter(|&&v| zones.connects[v as usize] > 0.0);
+            let &first = connecting.next().expect("contacts can move something");
+            let root = zones.sets.root(first);
+            if roots.binary_search(&root).is_ok() {
+                members.push((root, number));
+            }
+        }
+        members.sort_unstable();
+        // a zone without a solution has none until it grows
+        let groups: Vec<&[(u32, usize)]> = members
+            .chunk_by(|a, b| a.0 == b.0)
+            .filter(|group| zones.unsolved.get(&group[0].0) != Some(&group.len()))
+            .collect();
+        let solved: Vec<_> = groups
+            .into_par_iter()
+            .map(|group| {
+                let (zone, vertices) = zones.zone_of(group, candidate);
+                let solution = self.solve(&zone);
+                (group, zone, vertices, solution)
+            })
+            .collect();
+
+        let mut changed = Vec::new();
+        let (mut unsolved, mut warm) = (Vec::new(), Vec::new());
+        for (group, zone, vertices, solution) in solved {
+            let iterations = match &solution {
+                Ok(solution) => solution.iterations,
+                Err(_) => u32::MAX,
+            };
+            zones.unsolved.remove(&group[0].0);
+            let x = match solution {
+                Ok(solution) => {
+                    let impulses = solution.impulses.iter();
+                    warm.extend(group.iter().zip(impulses).map(|(member, j)| (member.1, *j)));
+                    solution.x
+                }
+                Err(_) => {
+                    unsolved.push((group[0].0, group.len()));
+                    zone.wanted.clone() // for the next stage as it came
+                }
+            };
+            for (&v, x) in vertices.iter().zip(&x) {
+                if candidate.inverse_mass[v as usize] > 0.0 && candidate.x[v as usize] != *x {
+                    candidate.x[v as usize] = *x;
+                    changed.push(v);
+                }
+            }
+            if zones
+                .hardest
+                .as_ref()
+                .is_none_or(|(most, _)| iterations > *most)
+            {
+                zones.hardest = Some((iterations, zone));
+            }
+        }
+        for (number, impulse) in warm {
+            zones.contacts[number].contact.warm = impulse;
+        }
+        zones.unsolved.extend(unsolved);
+        changed.sort_unstable();
+        changed
+    }
+
+    /// Solves one zone.
+    ///
+    /// # Errors
+    /// Scripted vertices that leave no room, or too many iterations.
+    pub fn solve(&self, zone: &Zone) -> Result<Solution, Unsolved> {
+        match self.form {
+            Form::Coulomb => coulomb::solve(zone, self),
+            Form::Paper => paper::solve(zone, self),
+        }
+    }
+}
+
+impl Zones {
+    /// A zone in numbers of its own, and which vertices they stand for.
+    fn zone_of(&self, group: &[(u32, usize)], candidate: &Candidate<'_>) -> (Zone, Vec<u32>) {
+        let contacts = || group.iter().map(|&(_, number)| &self.contacts[number]);
+        let mut vertices: Vec<u32> = contacts().flat_map(|known| known.point.vertices).collect();
+        vertices.sort_unstable();
+        vertices.dedup();
+        let local = |v: u32| {
+            let place = vertices.binary_search(&v);
+            place.expect("all vertices of all contacts are listed") as u32
+        };
+        let zone = Zone {
+            inverse_mass: vertices
+                .iter()
+                .map(|&v| candidate.inverse_mass[v as usize])
+                .collect(),
+            start: vertices
+                .iter()
+                .map(|&v| candidate.start.positions()[v as usize])
+                .collect(),
+            wanted: vertices.iter().map(|&v| self.wanted[v as usize]).collect(),
+            contacts: contacts()
+                .map(|known| Contact {
+                    vertices: known.point.vertices.map(local),
+                    ..known.contact
+                })
+                .collect(),
+        };
+        (zone, vertices)
+    }
+}
+
+/// Whether an impact is one of two edges that are parallel when they meet, up to the rounding of their positions.
+fn is_parallel(impact: &Impact, candidate: &Candidate<'_>) -> bool {
+    if impact.is_vertex_face() {
+        return false;
+    }
+    let (start, t) = (candidate.start.positions(), impact.time);
+    let x = impact.vertices.map(|v| {
+        let v = v as usize;
+        start[v] * (1.0 - t) + candidate.x[v] * t
+    });
+    let (a, b) = (x[1] - x[0], x[3] - x[2]);
+    let size = x
+        .iter()
+        .fold(0.0f64, |most, x| most.max(x.abs().max_element()));
+    // each position is rounded three times and each product once: 8 ε covers an edge's share of a × b
+    let rounding = 8.0 * f64::EPSILON * size * (a.length() + b.length());
+    a.cross(b).length() <= rounding
+}
