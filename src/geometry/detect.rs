@@ -273,7 +273,7 @@ impl Detector {
         mark(&mut is_changed, false);
         self.is_changed = is_changed;
         let near = found.iter().map(|(pair, _)| *pair).collect();
-        let mut impacts = found.into_iter().filter_map(|(_, impact)| impact).collect();
+        let mut impacts: Vec<Impact> = found.into_iter().filter_map(|(_, impact)| impact).collect();
         sort(&mut impacts);
         (impacts, near)
     }
@@ -331,7 +331,7 @@ fn pair_of(overlap: Overlap) -> Pair {
     }
 }
 
-fn sort(impacts: &mut Vec<Impact>) {
+fn sort(impacts: &mut [Impact]) {
     impacts.par_sort_unstable_by(|a, b| a.time.total_cmp(&b.time).then(a.pair.cmp(&b.pair)));
 }
 
