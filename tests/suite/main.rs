@@ -12,6 +12,7 @@ mod ccd_flat;
 mod ccd_oracle;
 mod ccd_random;
 mod ccd_separation;
+mod compare;
 mod detection;
 mod documents;
 mod flat_sheet;
