@@ -227,6 +227,15 @@ pub struct FrameReport {
     pub slide_wanted: f64,
     /// Kinetic energy at the end, in joules.
     pub kinetic_energy: f64,
+    /// Cloth faces above the strain limit of their fabric at the end: contact and scripts come before the limit.
+    #[serde(default)] // folders of earlier builds have none
+    pub strain_over: u32,
+    /// Largest principal strain of all cloth faces at the end (0.1 = stretched by a tenth).
+    #[serde(default)]
+    pub largest_strain: f64,
+    /// The face that has it.
+    #[serde(default)]
+    pub strained_face: u32,
     /// Processor time by phase.
     pub phases: Phases,
 }
@@ -282,6 +291,11 @@ impl Simulation {
     /// Mass of each vertex, in kilograms; 0 for obstacles, the true share for pins.
     pub fn mass(&self) -> &[f64] {
         self.dynamics.mass()
+    }
+
+    /// 1/kg for each vertex; 0 for those that the script moves.
+    pub fn inverse_mass(&self) -> &[f64] {
+        self.dynamics.inverse_mass()
     }
 
     /// The zone that took the inelastic projection most iterations in any attempt so far (`u32::MAX`: unsolved).
@@ -360,6 +374,10 @@ impl Simulation {
             audit::intersections(self.state.mesh(), self.state.positions()).len();
         report.smallest_gap = self.smallest_gap();
         report.kinetic_energy = self.kinetic_energy();
+        let strain = self.dynamics.strain(self.state.positions());
+        report.strain_over = strain.over;
+        report.largest_strain = strain.largest;
+        report.strained_face = strain.face;
         report.phases.audit_ms += milliseconds(clock);
         Ok(report)
     }

@@ -1,5 +1,7 @@
 //! `percale bench`: how long the parts take.
 
+mod dynamics;
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
@@ -14,6 +16,7 @@ use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::inputs;
+use dynamics::DynamicsBench;
 
 /// Measure the parts of Percale
 #[derive(Debug, clap::Args)]
@@ -25,6 +28,7 @@ pub(crate) struct Bench {
 #[derive(Debug, clap::Subcommand)]
 enum Part {
     Kernels(Kernels),
+    Dynamics(DynamicsBench),
 }
 
 /// Measure detection on a motion: static test, audit, broad phase, whole continuous detection
@@ -92,6 +96,7 @@ impl Bench {
     pub(crate) fn run(&self) -> Result<ExitCode, Failure> {
         match &self.part {
             Part::Kernels(kernels) => kernels.run(),
+            Part::Dynamics(dynamics) => dynamics.run(),
         }
     }
 }

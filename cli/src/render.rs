@@ -50,7 +50,7 @@ pub(crate) struct Render {
     /// Write an MP4 instead of single frames; needs ffmpeg
     #[arg(long, value_name = "FILE")]
     mp4: Option<PathBuf>,
-    /// Eye, target (metres) and vertical angle of view (degrees), e.g. 2,1.5,3,0,0.3,0,30 [default: all cloth in view]
+    /// Eye, target (metres) and vertical angle of view (degrees), e.g. 2,1.5,3,0,0.3,0,30 [default: the scene's `camera`, else all cloth in view]
     #[arg(long, value_name = "EX,EY,EZ,TX,TY,TZ,FOV", allow_hyphen_values = true)]
     camera: Option<Camera>,
     /// Colour the cloth by its largest stretch since frame 0, from 0 to PERCENT

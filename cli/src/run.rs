@@ -205,9 +205,12 @@ fn describe(summary: &Summary, path: &str) -> String {
          intervals    {intervals}, {retries} retries, {failsafes} with fail-safe\n\
          smallest gap {gap}; motion kept by touched vertices: {kept}\n\
          energy lost  {lost}\n\
+         strain       {:.1} % at most, {} faces above the limit in all frames\n\
          {seconds:.1} s, hash {}",
         impacts.vertex_face,
         impacts.edge_edge,
+        100.0 * summary.largest_strain,
+        summary.strain_over,
         &summary.hash[..16],
     )
 }

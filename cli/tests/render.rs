@@ -85,6 +85,36 @@ fn a_recording_becomes_frames_a_sheet_and_a_gif() {
 }
 
 #[test]
+fn a_scene_is_drawn_from_its_own_camera_unless_another_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let picture = |scene: &[&str], more: &[&str]| {
+        let [run, png] = ["run", "a.png"].map(|name| folder.path().join(name));
+        let made = percale(&["run", "drop", "--small", "--frames", "1", "--force"])
+            .args(scene)
+            .arg("-o")
+            .arg(&run)
+            .output()
+            .unwrap();
+        assert!(made.status.success(), "{made:?}");
+        let frame = ["--frames", "0", "--size", "64x48", "-o"];
+        let drawn = render(&run, &[&frame[..], &[png.to_str().unwrap()], more].concat());
+        assert!(drawn.status.success(), "{drawn:?}");
+        fs::read(png).unwrap()
+    };
+    let own = "camera={ position = [2, 1.5, 3], target = [0, 0.3, 0], fov = 30 }";
+    let named = ["--camera", "2,1.5,3,0,0.3,0,30"];
+    let automatic = picture(&[], &[]);
+    assert_eq!(picture(&["--set", own], &[]), picture(&[], &named));
+    assert_ne!(picture(&["--set", own], &[]), automatic);
+    let other = "camera={ position = [0, 9, 1] }";
+    assert_eq!(
+        picture(&["--set", other], &named),
+        picture(&["--set", own], &[]),
+        "the command line wins"
+    );
+}
+
+#[test]
 fn what_cannot_be_drawn_is_refused_with_a_reason() {
     let folder = tempfile::tempdir().unwrap();
     let run = recording(folder.path());

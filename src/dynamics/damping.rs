@@ -23,6 +23,7 @@ pub(super) struct Damper<const N: usize> {
 
 impl<const N: usize> Damper<N> {
     /// `out += scale · D v` for this term.
+    #[inline]
     fn add_product(&self, scale: f64, v: &[DVec3], out: &mut [DVec3]) {
         let mut rate = 0.0;
         for (g, &i) in self.gradient.iter().zip(&self.vertices) {
@@ -59,8 +60,15 @@ impl Dampers<'_> {
             && self.drag.is_empty()
     }
 
+    /// Adds the resistance of bending to the forces, if it is integrated apart.
+    pub(super) fn add_bending_apart(&self, v: &[DVec3], f: &mut [DVec3]) {
+        if self.bending_apart {
+            self.add_bending_product(-1.0, v, f);
+        }
+    }
+
     /// `out += scale · D v` of bending alone.
-    pub(super) fn add_bending_product(&self, scale: f64, v: &[DVec3], out: &mut [DVec3]) {
+    fn add_bending_product(&self, scale: f64, v: &[DVec3], out: &mut [DVec3]) {
         if let Some(bending) = self.bending {
             bending.add_damping_product(&self.bent, scale, v, out);
         }

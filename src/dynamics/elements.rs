@@ -81,7 +81,7 @@ pub(super) struct Elements {
     pub(super) face_numbers: Vec<u32>,
     /// Which faces are elastic.
     membranes: Vec<u32>,
-    springs: Vec<Spring>,
+    pub(super) springs: Vec<Spring>,
     pub(super) bending: Bending,
     pub(super) stitches: Vec<Stitch>,
     pub(super) pins: Vec<Pin>,
@@ -191,7 +191,7 @@ impl Elements {
         &self.node_faces[first as usize..last as usize]
     }
 
-    fn membranes(&self) -> impl Iterator<Item = &Triangle> {
+    pub(super) fn membranes(&self) -> impl Iterator<Item = &Triangle> {
         self.membranes.iter().map(|&k| &self.faces[k as usize])
     }
 
@@ -277,26 +277,6 @@ impl Elements {
                 matrix.add(slot, block);
             }
         }
-    }
-
-    /// For each node bounds on its row sums of the stiffness matrix, N/m, and of the damping of bending, N·s/m.
-    pub(super) fn bounds(&self, x: &[DVec3]) -> (Vec<f64>, Vec<f64>) {
-        let mut bound = vec![0.0; x.len()];
-        let mut bend_damping = vec![0.0; x.len()];
-        for triangle in self.membranes() {
-            triangle.add_stiffness_bound(x, &mut bound);
-        }
-        for spring in &self.springs {
-            spring.add_stiffness_bound(&mut bound);
-        }
-        self.bending.add_bounds(x, &mut bound, &mut bend_damping);
-        for stitch in &self.stitches {
-            stitch.spring.add_stiffness_bound(&mut bound);
-        }
-        for pin in &self.pins {
-            bound[pin.node as usize] += pin.stiffness.max_element();
-        }
-        (bound, bend_damping)
     }
 }
 

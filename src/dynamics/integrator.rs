@@ -10,10 +10,11 @@
 //!
 //! f holds elastic forces, gravity and wind, D the damping matrix. Without damping this is velocity Verlet: second
 //! order, and exact for free fall. A loop of at most 2/ω is stable, ω the highest frequency; [`Newmark::cfl`]
-//! multiplies a bound from below on that length. The damping solves are conjugate gradients preconditioned by the
+//! multiplies a bound from below on that length ([`super::stability`]). The damping solves are conjugate gradients preconditioned by the
 //! masses: each search direction then keeps momentum and angular momentum, so both are conserved to rounding
-//! however early the solve stops. The damping of bending is so weak on most meshes that an explicit half step
-//! `v − h/2 M⁻¹ D v` does as well; it is taken where its error is below [`WEAK`]²/2, and halves the cost.
+//! however early the solve stops. The damping of bending is so weak on most meshes that it may be explicit: where half
+//! a loop removes at most [`WEAK`] of a velocity, −D v joins the forces f(x'), with the velocity v½ that led to x'. This halves the
+//! cost of a loop.
 
 use glam::DVec3;
 use schemars::JsonSchema;
@@ -126,16 +127,6 @@ impl<'a> System<'a> {
         elements.energy(x) + seams + pins
     }
 
-    /// 2/ω at `x`, by the row sums of M⁻¹K, and the largest row sum of M⁻¹D of bending, 1/s; infinite and 0 without elements.
-    pub(super) fn stable_loop(&self, x: &[DVec3]) -> (f64, f64) {
-        let (stiffness, bend_damping) = self.elements.bounds(x);
-        let largest = |bound: &[f64]| {
-            let rates = bound.iter().zip(self.inverse_mass);
-            rates.map(|(k, w)| k * w).fold(0.0, f64::max)
-        };
-        (2.0 / largest(&stiffness).sqrt(), largest(&bend_damping))
-    }
-
     /// Start velocities, where scripted nodes have the one that takes them to their target.
     pub(super) fn scripted_velocities(&self, start: &Start<'_>) -> Vec<DVec3> {
         (0..start.x.len())
@@ -185,6 +176,7 @@ impl Newmark {
         let mut iterations = 0;
         system.dampers(&x, &v, start.time, &mut solve.dampers);
         system.force(&start, 0.0, &x, &solve.dampers, &solve.dampers.bent, &mut f);
+        solve.dampers.add_bending_apart(&v, &mut f);
         for k in 1..=loops {
             iterations += self.half(system, h, &f, &mut v, &mut solve);
             let share = f64::from(k) / f64::from(loops);
@@ -207,6 +199,7 @@ impl Newmark {
                 &solve.dampers.bent,
                 &mut f,
             );
+            solve.dampers.add_bending_apart(&v, &mut f);
             iterations += self.half(system, h, &f, &mut v, &mut solve);
             let elements = system.elements;
             elements.stop_stretching(&met, system.inverse_mass, &x, &mut v);
@@ -230,12 +223,8 @@ impl Newmark {
         v: &mut [DVec3],
         solve: &mut DampingSolve,
     ) -> u32 {
-        let mut impulse: Vec<DVec3> = f.iter().map(|f| 0.5 * h * *f).collect();
-        if solve.dampers.bending_apart {
-            solve.dampers.add_bending_product(-0.5 * h, v, &mut impulse);
-        }
         for (i, v) in v.iter_mut().enumerate() {
-            *v += system.inverse_mass[i] * impulse[i];
+            *v += (0.5 * h * system.inverse_mass[i]) * f[i];
         }
         solve.run(self, system, 0.5 * h, v)
     }
@@ -243,6 +232,9 @@ impl Newmark {
 
 /// Brings end positions within the strain limit, and with them the velocities of the step; returns the faces that met it.
 fn limit_step(system: &System<'_>, h: f64, x: &mut [DVec3], v: &mut [DVec3]) -> Vec<u32> {
+    if system.elements.over_limit(x).is_empty() {
+        return Vec::new(); // most loops
+    }
     let before = x.to_vec();
     let limited = system.elements.limit_strain(system.inverse_mass, x);
     if !limited.met.is_empty() {
@@ -280,46 +272,38 @@ impl DampingSolve<'_> {
             direction: p,
             product: q,
         } = self;
-        let w = system.inverse_mass;
-        // starting from v itself the residual is −s D v: a sum of internal forces
+        let (w, mass) = (system.inverse_mass, system.mass);
+        // starting from v itself the residual is −s D v: a sum of internal forces; that of scripted nodes is never used, as
+        // their inverse mass is 0
         r.clear();
         r.resize(v.len(), DVec3::ZERO);
         dampers.add_product(-s, v, r);
-        clear_scripted(w, r);
         let mut energy = weighted_square(w, r);
         let goal = newmark.tolerance * newmark.tolerance * energy;
         p.clear();
         p.extend(r.iter().zip(w).map(|(r, w)| *w * *r));
-        q.resize(v.len(), DVec3::ZERO);
+        q.clear();
+        q.extend(p.iter().zip(mass).map(|(p, m)| *m * *p));
         let mut iterations = 0;
         while energy > goal && iterations < newmark.max_iterations {
-            for (i, q) in q.iter_mut().enumerate() {
-                *q = system.mass[i] * p[i];
-            }
+            // few passes over the nodes: they cost as much as the product itself
             dampers.add_product(s, p, q);
-            clear_scripted(w, q);
             let step = energy / dot(p, q);
+            let mut next = 0.0;
             for i in 0..v.len() {
                 v[i] += step * p[i];
                 r[i] -= step * q[i];
+                next += w[i] * r[i].length_squared();
             }
-            let next = weighted_square(w, r);
             let keep = next / energy;
             energy = next;
-            for (i, p) in p.iter_mut().enumerate() {
-                *p = w[i] * r[i] + keep * *p;
+            for i in 0..v.len() {
+                p[i] = w[i] * r[i] + keep * p[i];
+                q[i] = mass[i] * p[i];
             }
             iterations += 1;
         }
         iterations
-    }
-}
-
-fn clear_scripted(inverse_mass: &[f64], values: &mut [DVec3]) {
-    for (value, &w) in values.iter_mut().zip(inverse_mass) {
-        if w == 0.0 {
-            *value = DVec3::ZERO;
-        }
     }
 }
 

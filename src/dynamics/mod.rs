@@ -14,6 +14,7 @@
 //! | `strain` | the strain limit |
 //! | `pins`, `seams` | soft pins and weights; seams that close |
 //! | `damping`, `air` | the damping matrix; drag and wind |
+//! | `stability` | how long a loop may be |
 //! | `integrator`, `implicit` | semi-implicit Newmark; implicit Euler |
 //! | `solve`, `multilevel` | sparse block matrices, conjugate gradients; their preconditioner |
 
@@ -37,9 +38,8 @@ mod physics;
 mod pins;
 mod seams;
 mod solve;
-#[cfg(test)]
-mod speed;
 mod springs;
+mod stability;
 mod strain;
 mod stretch;
 

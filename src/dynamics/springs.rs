@@ -78,10 +78,14 @@ impl Spring {
         outer(along * d, d) + across(d) * (weights.stiffness * self.stiffness * tension)
     }
 
-    /// Adds the row sums of this spring's stiffness matrix: its blocks have no norm above k.
-    pub(super) fn add_stiffness_bound(&self, bound: &mut [f64]) {
+    /// Adds this spring to the bounds of its ends on the squared frequency, for the given inverse masses.
+    pub(super) fn add_rate_bound(&self, x: &[DVec3], w: &[f64], bound: &mut [DMat3]) {
+        let (extension, d) = self.extension(x);
+        let tension = (extension / (extension + self.rest)).max(0.0);
+        let both = self.ends.map(|v| w[v as usize]).iter().sum::<f64>() * self.stiffness;
+        let block = outer(both * d, d) + across(d) * (both * tension);
         for v in self.ends {
-            bound[v as usize] += 2.0 * self.stiffness;
+            bound[v as usize] += block;
         }
     }
 }

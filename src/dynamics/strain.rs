@@ -30,7 +30,7 @@ use super::solve::BlockMatrix;
 use super::stretch::{Triangle, outer};
 
 /// Sweeps over the triangles around what moved, at most.
-const MAX_SWEEPS: u32 = 300;
+const MAX_SWEEPS: u32 = 1000;
 /// Triangles above the limit are brought this share of the permitted strain below it: sweeps disturb one another, and a target
 /// inside the set is reached where its border is only approached. The price is a small bounce.
 const MARGIN: f64 = 5e-3;
@@ -70,20 +70,27 @@ impl Elements {
         };
         for (triangle, &face) in self.faces.iter().zip(&self.face_numbers) {
             let stretch = triangle.largest_stretch(x).value;
-            report.over += u32::from(stretch > triangle.limit);
+            report.over += u32::from(triangle.exceeds_limit(x));
             if stretch - 1.0 > report.largest {
                 (report.largest, report.face) = (stretch - 1.0, face);
             }
         }
+        if self.faces.is_empty() {
+            report.largest = 0.0;
+        }
         report
+    }
+
+    /// Faces above their limit.
+    pub(super) fn over_limit(&self, x: &[DVec3]) -> Vec<u32> {
+        (0..self.faces.len() as u32)
+            .filter(|&k| self.faces[k as usize].exceeds_limit(x))
+            .collect()
     }
 
     /// Moves free nodes of `x` until the limit holds, or the sweeps are spent.
     pub(super) fn limit_strain(&self, inverse_mass: &[f64], x: &mut [DVec3]) -> Limited {
-        let over = |t: &Triangle, x: &[DVec3]| t.largest_stretch(x).value > t.limit;
-        let mut work: Vec<u32> = (0..self.faces.len() as u32)
-            .filter(|&k| over(&self.faces[k as usize], x))
-            .collect();
+        let mut work = self.over_limit(x);
         if work.is_empty() {
             return Limited {
                 met: Vec::new(),
@@ -116,7 +123,9 @@ impl Elements {
             for &k in &next {
                 listed[k as usize] = false;
             }
-            holds = !next.iter().any(|&k| over(&self.faces[k as usize], x));
+            holds = !next
+                .iter()
+                .any(|&k| self.faces[k as usize].exceeds_limit(x));
             if holds {
                 break;
             }

@@ -90,12 +90,18 @@ impl Triangle {
         })
     }
 
-    fn strain(&self, x: &[DVec3]) -> Strain {
+    /// a and b.
+    fn columns(&self, x: &[DVec3]) -> [DVec3; 2] {
         let (mut a, mut b) = (DVec3::ZERO, DVec3::ZERO);
         for (g, &v) in self.gradient.iter().zip(&self.vertices) {
             a += g.x * x[v as usize];
             b += g.y * x[v as usize];
         }
+        [a, b]
+    }
+
+    fn strain(&self, x: &[DVec3]) -> Strain {
+        let [a, b] = self.columns(x);
         let length = [a.length(), b.length()];
         let unit = |d: DVec3, l: f64| if l > 0.0 { d / l } else { DVec3::ZERO };
         let (e, n) = (length[0] - 1.0, length[1] - 1.0);
@@ -194,26 +200,51 @@ impl Triangle {
         ]
     }
 
-    /// Adds bounds on the row sums of the stiffness matrix.
-    pub(super) fn add_stiffness_bound(&self, x: &[DVec3], bound: &mut [f64]) {
+    /// Adds this triangle to the bounds of its corners on the squared frequency, for the given inverse masses.
+    pub(super) fn add_rate_bound(&self, x: &[DVec3], w: &[f64], bound: &mut [DMat3]) {
         let s = self.strain(x);
+        let w = self.vertices.map(|v| w[v as usize]);
         let [c11, c12, c22] = self.stretch;
-        let shear = self.shear * (s.length[0].powi(2) + s.length[1].powi(2) + s.shear.abs());
-        let density = self.area * (c11.max(c22) + c12.abs() + shear);
-        let lengths = self.gradient.map(DVec2::length);
-        let sum: f64 = lengths.iter().sum();
-        for (length, v) in lengths.into_iter().zip(self.vertices) {
-            bound[v as usize] += density * length * sum;
+        let reach = |size: [f64; 3]| size[0] * w[0] + size[1] * w[1] + size[2] * w[2];
+        let alpha = self.gradient.map(|g| g.x.abs());
+        let beta = self.gradient.map(|g| g.y.abs());
+        let slopes = self.gradient.map(|g| g.x * s.b + g.y * s.a);
+        let steep = slopes.map(DVec3::length);
+        let twist = self.shear * s.shear.abs();
+        let along = |k: usize, stiffness: f64| {
+            let d = s.direction[k];
+            let tension = (s.stress[k] / s.length[k]).max(0.0);
+            outer((stiffness + c12.abs()) * d, d)
+                + across(d) * tension
+                + DMat3::from_diagonal(DVec3::splat(twist))
+        };
+        let (warp, weft) = (along(0, c11) * reach(alpha), along(1, c22) * reach(beta));
+        let sheared = self.shear * reach(steep);
+        for i in 0..3 {
+            let mut sum = warp * alpha[i] + weft * beta[i];
+            if steep[i] > 0.0 {
+                sum += outer(sheared / steep[i] * slopes[i], slopes[i]);
+            }
+            bound[self.vertices[i] as usize] += sum * self.area;
         }
+    }
+
+    /// Whether some direction is stretched beyond the limit L: whether `L² − FᵀF` has a negative eigenvalue.
+    pub(super) fn exceeds_limit(&self, x: &[DVec3]) -> bool {
+        let [a, b] = self.columns(x);
+        let most = self.limit * self.limit;
+        let (left, right, ab) = (
+            most - a.length_squared(),
+            most - b.length_squared(),
+            a.dot(b),
+        );
+        // no limit: ∞ · ∞ is above everything
+        left < 0.0 || right < 0.0 || left * right < ab * ab
     }
 
     /// Larger singular value of the deformation gradient, with its vectors.
     pub(super) fn largest_stretch(&self, x: &[DVec3]) -> LargestStretch {
-        let (mut a, mut b) = (DVec3::ZERO, DVec3::ZERO);
-        for (g, &v) in self.gradient.iter().zip(&self.vertices) {
-            a += g.x * x[v as usize];
-            b += g.y * x[v as usize];
-        }
+        let [a, b] = self.columns(x);
         let (aa, bb, ab) = (a.length_squared(), b.length_squared(), a.dot(b));
         // larger eigenvalue of FᵀF, from the middle of the two
         let half_difference = 0.5 * (aa - bb);

@@ -57,3 +57,37 @@ impl Aabb {
         self.max - self.min
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn span(min: f64, max: f64) -> Aabb {
+        Aabb::of([DVec3::splat(max), DVec3::splat(min)])
+    }
+
+    #[test]
+    fn boxes_hold_what_they_are_made_of_and_no_more() {
+        let (a, b) = (span(-1.0, 2.0), span(0.0, 5.0));
+        assert_eq!(a.union(b), span(-1.0, 5.0));
+        assert_eq!(b.union(a), span(-1.0, 5.0));
+        assert_eq!(a.union(Aabb::EMPTY), a);
+        assert_eq!(a.grown(1.0), span(-2.0, 3.0));
+        assert_eq!(a.centre(), DVec3::splat(0.5));
+        assert_eq!(a.size(), DVec3::splat(3.0));
+    }
+
+    #[test]
+    fn boxes_that_touch_overlap() {
+        let touching = |a: &Aabb, b: &Aabb| a.overlaps(b) && b.overlaps(a);
+        assert!(touching(&span(0.0, 1.0), &span(1.0, 2.0)));
+        assert!(!span(0.0, 1.0).overlaps(&span(1.0f64.next_up(), 2.0)));
+        for axis in 0..3 {
+            let mut apart = span(0.0, 1.0);
+            apart.min[axis] = 3.0;
+            apart.max[axis] = 4.0;
+            assert!(!apart.overlaps(&span(0.0, 1.0)) && !span(0.0, 1.0).overlaps(&apart));
+        }
+        assert!(!Aabb::EMPTY.overlaps(&span(0.0, 1.0)));
+    }
+}

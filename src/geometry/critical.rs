@@ -329,6 +329,42 @@ mod tests {
     }
 
     #[test]
+    fn a_threshold_is_limited_by_rest_within_a_body_and_by_the_touching_features_alone() {
+        // a corner beside a corner, 0.25 apart; at rest 0.6 from that corner, but near another part of its face
+        let x = [
+            [0.0, 0.0, 0.0],
+            [-2.0, -1.0, 0.0],
+            [-2.0, 1.0, 0.0],
+            [0.25, 0.0, 0.0],
+            [9.0, -1.0, 5.0],
+            [9.0, 1.0, 5.0],
+        ]
+        .map(DVec3::from_array);
+        let mut rest = x;
+        rest[3] = DVec3::new(-0.3, 0.0, 0.3 * 3.0f64.sqrt()); // 0.6 from corner 0, 0.52 from its face
+        let faces = vec![[0, 1, 2], [3, 4, 5]];
+        let body = |name: &str, from: u32| Body {
+            name: name.into(),
+            kind: BodyKind::Cloth,
+            vertices: from..from + 3,
+            faces: from / 3..from / 3 + 1,
+        };
+        let one = Mesh::new(6, faces.clone()).unwrap();
+        let two = Mesh::with_bodies(6, faces, vec![body("left", 0), body("right", 3)]).unwrap();
+        let threshold = |mesh: &Mesh| {
+            let margin = Margin {
+                thickness: &[0.5; 6],
+                rest: &rest,
+            };
+            let found = Detector::new(mesh).proximities(mesh, &x, &margin, None);
+            assert_eq!(found.len(), 1, "{found:?}");
+            found[0].threshold
+        };
+        assert!((threshold(&one) - 0.3).abs() < 1e-15, "half of 0.6");
+        assert_eq!(threshold(&two), 0.5, "bodies have no rest distance");
+    }
+
+    #[test]
     fn cloth_at_rest_does_not_touch_itself_however_thick() {
         let n = 8;
         let x: Vec<DVec3> = (0..n * n)

@@ -78,7 +78,10 @@ impl Proof {
         let moved: Vec<u32> = (0..x1.len() as u32)
             .into_par_iter()
             .with_min_len(4096)
-            .filter(|&v| !(x1[v as usize].distance(self.x1[v as usize]) <= reach))
+            .filter(|&v| {
+                let distance = x1[v as usize].distance(self.x1[v as usize]);
+                distance.is_nan() || distance > reach
+            })
             .collect();
         let pays = moved.len() as f64 <= MAX_MOVED_SHARE * x1.len() as f64;
         pays.then_some(Open {

@@ -256,6 +256,12 @@ mod tests {
             let x: [DVec3; 4] = std::array::from_fn(|i| x[i] + mix * DVec3::from_slice(&smooth[3 * i..]));
             prop_assert!(is_closest(x, &closest_points_vertex_face(x), 1));
             prop_assert!(is_closest(x, &closest_points_edge_edge(x), 2));
+            // faces around an edge see it from both ends, and have to agree to the bit on which of them is nearest
+            let [p, a, b, _] = x;
+            let (there, back) = (closest_points_vertex_edge(p, a, b), closest_points_vertex_edge(p, b, a));
+            prop_assert_eq!(there.distance_squared.to_bits(), back.distance_squared.to_bits());
+            let [vertex, at_b, at_a] = back.weights;
+            prop_assert!(a == b || there.weights == [vertex, at_a, at_b]);
         }
     }
 
@@ -287,6 +293,14 @@ mod tests {
             edge([2.0, 1.0, 0.0], [3.0, 5.0, 0.0]).weights,
             [0.0, 1.0, -1.0, 0.0]
         );
+        // touching: along the face's normal, and across both edges
+        let touching = [DVec3::new(0.25, 0.25, 0.0), DVec3::ZERO, DVec3::X, DVec3::Y];
+        let pair = Pair::VertexFace { vertex: 0, face: 0 };
+        assert_eq!(Closest::of(pair, touching).normal(pair, touching), DVec3::Z);
+        let crossing = [-DVec3::X, DVec3::X, -DVec3::Z, DVec3::Z];
+        let pair = Pair::EdgeEdge { a: 0, b: 1 };
+        let normal = Closest::of(pair, crossing).normal(pair, crossing);
+        assert_eq!(normal, DVec3::NEG_Y);
         // parallel and overlapping: some end, at the right distance
         assert_eq!(edge([0.5, 1.0, 0.0], [7.0, 1.0, 0.0]).distance_squared, 1.0);
     }

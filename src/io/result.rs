@@ -115,6 +115,10 @@ pub struct Summary {
     pub retries: usize,
     /// Vertices that could not be put on the output grid, over all frames.
     pub off_grid: usize,
+    /// Cloth faces above the strain limit of their fabric, summed over all frames.
+    pub strain_over: usize,
+    /// Largest principal strain of a cloth face at the end of any frame (0.1 = stretched by a tenth).
+    pub largest_strain: f64,
     /// Smallest gap at the end of any frame, in metres; none if nothing came nearer than the thickness.
     pub smallest_gap: Option<f64>,
     /// Kept share of the motion, `Σ m |x_new − x0|² / Σ m |x1 − x0|²` of touched vertices; none without impacts.
@@ -320,6 +324,10 @@ impl ResultFolder {
             failsafes: sum(|f| f.failsafes.values().sum()),
             retries: sum(|f| f.retries),
             off_grid: sum(|f| f.off_grid),
+            strain_over: sum(|f| f.strain_over as usize),
+            largest_strain: (self.frames.iter())
+                .map(|f| f.largest_strain)
+                .fold(0.0, f64::max),
             smallest_gap: self
                 .frames
                 .iter()

@@ -67,6 +67,8 @@ impl Scene {
         }
         let dynamics = dynamics.with_soft_pins(&pins);
         let surfaces = self.surfaces(&mesh, rest, &objects)?;
+        let seams = self.seams(&mesh, &objects, &x, &surfaces.thickness)?;
+        let dynamics = dynamics.with_seams(&seams);
         let settings = Settings {
             fps: self.fps,
             time: self.time.clone(),

@@ -4,6 +4,12 @@
 pub const BUILTIN: &[(&str, &str)] = &[
     ("drop", include_str!("../../scenes/drop.toml")),
     ("stack", include_str!("../../scenes/stack.toml")),
+    ("fabrics", include_str!("../../scenes/fabrics.toml")),
+    ("flag", include_str!("../../scenes/flag.toml")),
+    (
+        "curtain-folds",
+        include_str!("../../scenes/curtain-folds.toml"),
+    ),
     ("needle", include_str!("../../scenes/needle.toml")),
     ("curtains", include_str!("../../scenes/curtains.toml")),
     ("hammock", include_str!("../../scenes/hammock.toml")),

@@ -2,6 +2,7 @@
 
 use super::file::nearest;
 use super::{Cloth, Motion, Scene};
+use crate::dynamics::Integrator;
 use crate::response::Stage;
 
 /// The key, and what is wrong with its value.
@@ -19,6 +20,7 @@ impl Scene {
             positive("thickness", thickness)?;
         }
         not_negative("friction", self.friction)?;
+        self.camera.check()?;
         positive("time.max_interval", self.time.max_interval)?;
         positive("time.min_interval", self.time.min_interval)?;
         for (list, stages) in [("response", &self.response), ("failsafe", &self.failsafe)] {
@@ -59,7 +61,63 @@ impl Scene {
             check_motions(&place, &obstacle.motion)?;
         }
         self.check_names()?;
+        self.check_seams()?;
+        self.check_dynamics()?;
         self.check_surfaces()
+    }
+
+    fn check_dynamics(&self) -> Result<(), Problem> {
+        finite("dynamics.gravity".into(), &self.dynamics.gravity)?;
+        let place = "dynamics.integrator";
+        let tolerance = match &self.dynamics.integrator {
+            Integrator::Newmark(newmark) => {
+                positive(&format!("{place}.cfl"), newmark.cfl)?;
+                newmark.tolerance
+            }
+            Integrator::ImplicitEuler(euler) => {
+                if euler.max_newton == 0 {
+                    return problem(format!("{place}.max_newton"), "there must be at least one");
+                }
+                euler.tolerance
+            }
+        };
+        if !(tolerance > 0.0 && tolerance < 1.0) {
+            let message = format!("{tolerance} must be above 0 and below 1");
+            return problem(format!("{place}.tolerance"), message);
+        }
+        let air = &self.dynamics.air;
+        not_negative("dynamics.air.density", air.density)?;
+        not_negative("dynamics.air.drag", air.drag)?;
+        not_negative("dynamics.air.friction", air.friction)?;
+        not_negative("dynamics.air.gust", air.gust)?;
+        positive("dynamics.air.gust_period", air.gust_period)?;
+        finite("dynamics.air.wind".into(), &air.wind)
+    }
+
+    fn check_seams(&self) -> Result<(), Problem> {
+        let names: Vec<String> = self.cloth.iter().flat_map(Cloth::names).collect();
+        for (i, seam) in self.seam.iter().enumerate() {
+            let place = format!("seam.{i}");
+            for name in &seam.between {
+                if !names.contains(name) {
+                    let known = names.iter().map(String::as_str);
+                    let hint = nearest(name, known).map(|word| format!("; did you mean '{word}'?"));
+                    let message = format!("no cloth '{name}'{}", hint.unwrap_or_default());
+                    return problem(format!("{place}.between"), message);
+                }
+            }
+            if seam.regions.is_some() != seam.pairs.is_empty() {
+                return problem(place, "a seam has either `regions` or `pairs`");
+            }
+            if let Some(gap) = seam.gap {
+                positive(&format!("{place}.gap"), gap)?;
+            }
+            not_negative(&format!("{place}.start"), seam.start)?;
+            not_negative(&format!("{place}.duration"), seam.duration)?;
+            positive(&format!("{place}.stiffness"), seam.stiffness)?;
+            not_negative(&format!("{place}.damping"), seam.damping)?;
+        }
+        Ok(())
     }
 
     fn check_names(&self) -> Result<(), Problem> {

@@ -10,11 +10,20 @@ use glam::DVec3;
 use sha2::{Digest, Sha256};
 
 use super::{Motion, Scene, SceneError, Shape};
+use crate::dynamics::Fabric;
 use crate::io;
 
 impl Scene {
     /// Makes all paths absolute, `base` being the scene file's folder, and fills in or checks the hashes.
     pub(super) fn resolve_files(&mut self, base: &Path) -> Result<(), SceneError> {
+        for (i, cloth) in self.cloth.iter_mut().enumerate() {
+            if let Some(file) = cloth.fabric_file.take() {
+                let read = read_fabric(&base.join(file));
+                cloth.fabric = read.map_err(|message| {
+                    SceneError::value(format!("cloth.{i}.fabric_file"), message)
+                })?;
+            }
+        }
         let cloths = self.cloth.iter_mut().enumerate().map(|(i, cloth)| {
             let pins = cloth.pin.iter_mut().enumerate();
             let motions = pins.flat_map(move |(p, pin)| {
@@ -45,6 +54,11 @@ impl Scene {
         }
         Ok(())
     }
+}
+
+fn read_fabric(path: &Path) -> Result<Fabric, String> {
+    let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    Fabric::from_arcsim(&text).map_err(|error| format!("{}: {error}", path.display()))
 }
 
 fn pin_file(base: &Path, file: &mut PathBuf, sha256: &mut String) -> Result<(), String> {

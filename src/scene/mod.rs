@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `file` | reading and writing TOML, with errors that say where and what instead |
 //! | `builtin` | the scenes that come with the library |
+//! | `camera` | from where it is looked at |
 //! | `check` | what values may be |
 //! | `inputs` | files that a scene names: found, and pinned by their hash |
 //! | `schema` | the form of scene files, for editors |
@@ -11,10 +12,12 @@
 //! | `motion`, `region` | how scripted parts move, and which vertices they are |
 //! | `objects` | copies made, shapes generated, regions chosen |
 //! | `tangles` | crossing meshes of every kind, for untangling |
+//! | `seams` | which vertices are sewn together |
 //! | `build` | all of it together, as a simulation |
 
 mod build;
 mod builtin;
+mod camera;
 mod check;
 mod file;
 mod inputs;
@@ -22,19 +25,23 @@ mod motion;
 mod objects;
 mod region;
 mod schema;
+mod seams;
 pub mod shapes;
 pub mod tangles;
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use builtin::BUILTIN;
+pub use camera::{Camera, Viewpoint};
 pub use file::{SceneError, Variant};
 pub use motion::{Key, Motion};
 pub use objects::Counts;
 pub use region::{Direction, Region};
+pub use seams::Seam;
 pub use shapes::Shape;
 
 use crate::dynamics::{self, Fabric, Stretch};
@@ -69,6 +76,9 @@ pub struct Scene {
     /// Scripted objects.
     #[serde(default)]
     pub obstacle: Vec<Obstacle>,
+    /// Cloths sewn to one another, or to themselves.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seam: Vec<Seam>,
     /// Integrator and external forces.
     #[serde(default)]
     pub dynamics: dynamics::Settings,
@@ -87,6 +97,9 @@ pub struct Scene {
     /// What is written.
     #[serde(default)]
     pub output: Output,
+    /// From where `percale render` looks: "auto", or a table of `position`, `target` and `fov`.
+    #[serde(default, skip_serializing_if = "Camera::is_auto")]
+    pub camera: Camera,
     /// Changes that make the small variant: keys as for `--set`, e.g. `"cloth.0.shape.cells" = [8, 8]`.
     #[serde(default, skip_serializing)]
     #[schemars(with = "BTreeMap<String, serde_json::Value>")]
@@ -142,6 +155,10 @@ pub struct Cloth {
     /// What it is made of: a name or a table.
     #[serde(default)]
     pub fabric: Fabric,
+    /// A measured fabric in the JSON form of `ARCSim`, relative to the scene file; read in place of `fabric` when the scene is
+    /// loaded, so that a result folder holds its numbers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fabric_file: Option<PathBuf>,
     /// How it resists stretching: `springs` or `membrane`.
     #[serde(default)]
     pub stretch: Stretch,

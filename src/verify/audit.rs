@@ -486,6 +486,10 @@ mod tests {
     use crate::geometry::{Body, BodyKind};
     use crate::oracle::{cross_by_definition, hulls_meet, nearly_touching, position};
 
+    /// 2⁻³⁵⁵ and 2⁻⁵³⁵: products of three or two such coordinates are subnormal, with hardly a digit left.
+    const TINY: f64 = f64::from_bits((1023 - 355) << 52);
+    const TINIER: f64 = f64::from_bits((1023 - 535) << 52);
+
     fn points<const N: usize>(coordinates: [[f64; 3]; N]) -> [DVec3; N] {
         coordinates.map(DVec3::from_array)
     }
@@ -734,10 +738,33 @@ mod tests {
         }
 
         #[test]
+        fn faces_of_one_plane_cross_exactly_if_the_definition_says_so(
+            flat in prop::collection::vec([-1..3i32, -1..3i32], 6),
+            plane in 0..4usize,
+            line in 0..4u32,
+            shared in 0..3u32,
+        ) {
+            // overlaps, folds and faces without area; in a coordinate plane or a slanted one, sometimes all on a line
+            let x: Vec<DVec3> = flat.iter().map(|p| {
+                let [u, v] = p.map(f64::from);
+                let v = if line == 0 { 2.0 * u } else { v };
+                [DVec3::new(u, v, 0.0), DVec3::new(0.0, u, v), DVec3::new(v, 0.0, u), DVec3::new(u, v, u + v)][plane]
+            }).collect();
+            let (f, g) = match shared {
+                0 => ([0, 1, 2], [3, 4, 5]),
+                1 => ([0, 1, 2], [3, 0, 4]),
+                _ => ([0, 1, 2], [3, 2, 0]),
+            };
+            prop_assert_eq!(faces_cross(f, g, &x), cross_by_definition(f, g, &x));
+        }
+
+        #[test]
         fn a_claimed_separation_is_true(
             x in prop_oneof![prop::collection::vec(position(), 6), nearly_touching()],
             (m, n) in (1..4usize, 1..4usize),
+            scale in prop_oneof![Just(1.0), Just(TINY)],
         ) {
+            let x: Vec<DVec3> = x.into_iter().map(|p| scale * p).collect();
             let (a, b) = (&x[3 - m..3], &x[3..3 + n]);
             if separated(a, b) {
                 prop_assert!(!hulls_meet(a, b));
@@ -745,7 +772,12 @@ mod tests {
         }
 
         #[test]
-        fn signs_are_those_of_integers(x in nearly_touching(), k in 0..3usize) {
+        fn signs_are_those_of_integers(
+            x in nearly_touching(),
+            k in 0..3usize,
+            scale in prop_oneof![Just(1.0), Just(TINY), Just(TINIER)],
+        ) {
+            let x: Vec<DVec3> = x.into_iter().map(|p| scale * p).collect();
             // a face and the point that nearly lies in it; two corners and a point that may lie between them
             let [a, b, c, d] = integers([x[0], x[1], x[2], x[3]]);
             let (u, v, w) = (minus(&b, &a), minus(&c, &a), minus(&d, &a));
@@ -787,8 +819,41 @@ mod tests {
         }
     }
 
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(40))]
+
+        #[test]
+        fn many_small_faces_are_split_well_and_found_once(
+            place in prop::collection::vec([0..9i32, 0..9i32, 0..2i32], 150),
+            corner in prop::collection::vec([0..3i32, 0..3i32, 0..2i32], 450),
+        ) {
+            // on a grid, so that boxes begin and end where space is split
+            let at = |p: [i32; 3]| DVec3::from_array(p.map(f64::from));
+            let x: Vec<DVec3> = corner.iter().enumerate().map(|(v, &c)| at(place[v / 3]) + at(c)).collect();
+            let faces: Vec<[u32; 3]> = (0..150).map(|f| [3 * f, 3 * f + 1, 3 * f + 2]).collect();
+            let mesh = Mesh::new(x.len(), faces.clone()).unwrap();
+            let mut expected = Vec::new();
+            for a in 0..150 {
+                for b in a + 1..150 {
+                    if faces_cross(faces[a as usize], faces[b as usize], &x) {
+                        expected.push([a, b]);
+                    }
+                }
+            }
+            prop_assert_eq!(intersections(&mesh, &x), expected);
+        }
+    }
+
     #[test]
     fn integers_keep_every_bit() {
+        let [[least, normal, half]] = integers(points([[
+            5e-324,
+            f64::MIN_POSITIVE,
+            0.5 * f64::MIN_POSITIVE,
+        ]]));
+        assert_eq!(least, IBig::ONE);
+        assert_eq!(&half * IBig::from(2), normal, "subnormal numbers too");
+
         let [[a, b, c], [d, ..]] = integers(points([[1.5, -2.0, 0.0], [1e-300, 0.0, 3.0]]));
         let unit = &d / IBig::from((1e-300f64).to_bits() & ((1 << 52) - 1) | 1 << 52);
         assert_eq!(unit, IBig::ONE, "the smallest number sets the unit");

@@ -127,6 +127,16 @@ const EXPECTED: &[(&str, &str, &[&str])] = &[
         ],
     ),
     (
+        "camera-word",
+        ":2:",
+        &["\"auto\"", "`position`", "\"front\" is neither"],
+    ),
+    (
+        "camera-angle",
+        ":7:",
+        &["camera.fov", "200", "between 1 and 170"],
+    ),
+    (
         "small-without-quotes",
         ":6:",
         &["write the whole key in quotes", "\"cloth.0"],

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use crate::ccd_oracle::{edge_edge_meeting, vertex_face_meeting};
 
 /// `SplitMix64` (Steele, Lea, Flood 2014): small, and the same everywhere.
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
     fn next(&mut self) -> u64 {
@@ -22,12 +22,12 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    fn below(&mut self, n: u64) -> u64 {
+    pub(crate) fn below(&mut self, n: u64) -> u64 {
         self.next() % n
     }
 
     /// In [−1, 1).
-    fn unit(&mut self) -> f64 {
+    pub(crate) fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1u64 << 52) as f64 - 1.0
     }
 
@@ -42,7 +42,7 @@ impl Random {
     }
 
     /// Moved by up to two units in the last place.
-    fn nudged(&mut self, x: f64) -> f64 {
+    pub(crate) fn nudged(&mut self, x: f64) -> f64 {
         let steps = self.below(5) as i64 - 2;
         if x == 0.0 {
             x
@@ -52,11 +52,11 @@ impl Random {
     }
 }
 
-type Points = [DVec3; 8];
-type Make = fn(&mut Random) -> Points;
+pub(crate) type Points = [DVec3; 8];
+pub(crate) type Make = fn(&mut Random) -> Points;
 type Test = fn(&Sweep, Question) -> (Answer, Effort);
 
-fn sweep(p: Points) -> Sweep {
+pub(crate) fn sweep(p: Points) -> Sweep {
     Sweep {
         start: [p[0], p[1], p[2], p[3]],
         end: [p[4], p[5], p[6], p[7]],
@@ -67,7 +67,7 @@ fn sweep(p: Points) -> Sweep {
 const ALL_MAGNITUDES: &str = "all magnitudes";
 
 /// The families of motions; each returns start and end of four points.
-const FAMILIES: [(&str, Make); 19] = [
+pub(crate) const FAMILIES: [(&str, Make); 19] = [
     ("uniform", |r| std::array::from_fn(|_| r.vector())),
     ("near each other", |r| {
         let centre = r.vector();

@@ -428,7 +428,8 @@ fn a_spring_repulsion_gives_under_pressure_and_is_capped() {
     let gap = |repulsion: Repulsion, speed: f64| {
         let mut wanted = x.clone();
         wanted[121..].iter_mut().for_each(|p| p.y -= speed);
-        let case = Case::new(&mesh, &x, wanted, vec![100.0; x.len()], 0.0);
+        let mut case = Case::new(&mesh, &x, wanted, vec![100.0; x.len()], 0.0);
+        case.surfaces.rest = two_sheets().1; // far apart at rest, one body as they are
         let mut candidate = Candidate {
             start: &case.start,
             inverse_mass: &case.inverse_mass,

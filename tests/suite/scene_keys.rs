@@ -4,7 +4,7 @@ use std::path::Path;
 
 use glam::DVec3;
 use percale::geometry::BodyKind;
-use percale::scene::{Scene, Variant};
+use percale::scene::{Camera, Scene, Variant, Viewpoint};
 use percale::step::Simulation;
 
 fn scene(text: &str) -> Scene {
@@ -309,4 +309,36 @@ fn the_small_variant_is_changed_before_the_command_line_changes_it() {
         "what was run is written, not what could have been"
     );
     assert_eq!(small.object_names(), [("a".to_string(), BodyKind::Cloth)]);
+}
+
+#[test]
+fn a_camera_is_automatic_or_stands_somewhere() {
+    let camera = |text: &str| {
+        let scene = scene(&sheet(text));
+        let again = Scene::from_text(&scene.to_text(), "again", &[]).unwrap();
+        assert_eq!(again, scene, "what is written is read back");
+        scene.camera
+    };
+    assert_eq!(camera(""), Camera::Auto);
+    let text = format!("camera = \"auto\"\n{}", sheet(""));
+    assert_eq!(scene(&text).camera, Camera::Auto);
+    let view = Viewpoint {
+        position: [2.0, 1.5, 3.0],
+        target: [0.0, 0.3, 0.0],
+        fov: 30.0,
+    };
+    let table = "[camera]\nposition = [2, 1.5, 3]\ntarget = [0, 0.3, 0]\nfov = 30\n";
+    assert_eq!(camera(table), Camera::At(view));
+    let plain = Viewpoint {
+        target: [0.0; 3],
+        fov: 28.0,
+        ..view
+    };
+    assert_eq!(
+        camera("[camera]\nposition = [2, 1.5, 3]\n"),
+        Camera::At(plain)
+    );
+    let same = Scene::from_text(&sheet("[camera]\nposition = [0, 0, 0]\n"), "test.toml", &[]);
+    let same = same.err().unwrap().to_string();
+    assert!(same.contains("test.toml:7: camera.position"), "{same}");
 }

@@ -8,6 +8,7 @@ use percale::io::recording::Recording;
 use percale::render::{
     self, Camera, Colour, Framing, Image, Line, Model, Paint, Picture, Settings, Shading,
 };
+use percale::scene;
 use percale::untangle::{self, Analysis, Kind, Rest};
 use percale::verify::audit;
 
@@ -62,6 +63,21 @@ impl<'a> Source<'a> {
         })
     }
 
+    /// The camera that the scene asks for.
+    fn camera(self) -> Option<Camera> {
+        match self {
+            Self::Recording(recording) => match recording.scene().camera {
+                scene::Camera::Auto => None,
+                scene::Camera::At(view) => Some(Camera {
+                    eye: view.position.into(),
+                    target: view.target.into(),
+                    fov: view.fov,
+                }),
+            },
+            Self::Still(..) => None,
+        }
+    }
+
     /// Whether the run that made a frame has found it free of intersections.
     fn is_audited(self, frame: u64) -> bool {
         match self {
@@ -91,7 +107,7 @@ struct Strain {
 }
 
 impl<'a> Stage<'a> {
-    /// For some frames; without a camera, all cloth of these frames is in view.
+    /// For some frames; without a camera here or in the scene, all cloth of these frames is in view.
     pub(crate) fn new(
         source: Source<'a>,
         frames: &[u64],
@@ -101,7 +117,7 @@ impl<'a> Stage<'a> {
         let start = source.positions(0)?;
         let bodies = source.mesh().bodies();
         let grounds: Vec<bool> = bodies.iter().map(|body| is_ground(body, &start)).collect();
-        let camera = match camera {
+        let camera = match camera.or(source.camera()) {
             Some(camera) => camera,
             None => {
                 let aspect = f64::from(width) / f64::from(height);

@@ -75,3 +75,21 @@ impl<const N: usize> Gap<N> {
         Self { start, end, scale }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scale_counts_what_cancels() {
+        // half-way from −1 to 1 the corners vanish, but their rounding errors are those of ½ and −½
+        let at = |x: f64| [x * DVec3::X, DVec3::ZERO, DVec3::Y, DVec3::Z];
+        let sweep = Sweep {
+            start: at(-1.0),
+            end: at(1.0),
+        };
+        let half = Gap::vertex_face(&sweep).during(0.5, 0.5);
+        assert_eq!(half.start[0], DVec3::ZERO);
+        assert_eq!(half.scale, DVec3::ONE);
+    }
+}
