@@ -13,6 +13,7 @@ mod ccd_oracle;
 mod ccd_random;
 mod ccd_separation;
 mod ccd_worst;
+mod compare;
 mod detection;
 mod documents;
 mod dynamics_keys;
