@@ -19,8 +19,6 @@ const LEAF_SIZE: usize = 4;
 const TASK_COUNT: usize = 512;
 /// Subtrees with fewer leaves are built and refitted by one thread.
 const PARALLEL_LEAVES: usize = 512;
-/// Pairs of a list that one thread takes at a time.
-const LIST_CHUNK: usize = 2048;
 /// The tree is rebuilt when its cost has grown by this factor since it was built.
 const MAX_COST_GROWTH: f64 = 1.5;
 
@@ -61,10 +59,6 @@ impl Box32 {
             min: self.min.min(other.min),
             max: self.max.max(other.max),
         }
-    }
-
-    fn contains(&self, other: &Self) -> bool {
-        (self.min.cmple(other.min) & other.max.cmple(self.max)).all()
     }
 
     #[inline]
@@ -217,14 +211,6 @@ impl Tree {
             self.build(mesh);
             self.refit(mesh);
             self.cost = self.current_cost();
-        }
-    }
-
-    /// All overlapping pairs of features, for as long as no vertex leaves the box that it was fitted with.
-    pub(super) fn list(&mut self, mesh: &Mesh) -> List {
-        List {
-            overlaps: self.overlaps(mesh, None, |overlap, out| out.push(overlap)),
-            vertex_boxes: self.vertex_boxes.clone(),
         }
     }
 
@@ -479,48 +465,6 @@ impl Tree {
         self.roles.resize(self.nodes.len(), idle);
         let root = self.root();
         from_leaves(&mut self.roles, root, &leaf_role, &Role::union);
-    }
-}
-
-/// The result of a walk, kept: a superset of the overlapping pairs of every motion within its boxes.
-#[derive(Clone, Debug)]
-pub(super) struct List {
-    overlaps: Vec<Overlap>,
-    vertex_boxes: Vec<Box32>,
-}
-
-impl List {
-    /// The vertices that leave their boxes in the motion from `x0` to `x1`, every vertex grown by `growth(vertex)`; ascending. The
-    /// list has all overlapping pairs of the others.
-    pub(super) fn leaving(
-        &self,
-        x0: &[DVec3],
-        x1: &[DVec3],
-        growth: &(impl Fn(usize) -> f64 + Sync),
-    ) -> Vec<u32> {
-        let boxes = self.vertex_boxes.par_iter().with_min_len(4096).enumerate();
-        let leaves =
-            |v: usize, kept: &Box32| !kept.contains(&Box32::of_vertex(x0[v], x1[v], growth(v)));
-        boxes
-            .filter_map(|(v, kept)| leaves(v, kept).then_some(v as u32))
-            .collect()
-    }
-
-    /// Calls `report` for each pair, like [`Tree::overlaps`].
-    pub(super) fn overlaps<T: Send>(&self, report: impl Fn(Overlap, &mut Vec<T>) + Sync) -> Vec<T> {
-        let report_all = |chunk: &[Overlap]| {
-            let mut out = Vec::new();
-            for overlap in chunk {
-                report(*overlap, &mut out);
-            }
-            out
-        };
-        let found: Vec<Vec<T>> = self
-            .overlaps
-            .par_chunks(LIST_CHUNK)
-            .map(report_all)
-            .collect();
-        found.into_iter().flatten().collect()
     }
 }
 

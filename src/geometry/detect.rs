@@ -7,7 +7,7 @@
 use glam::DVec3;
 use rayon::prelude::*;
 
-use super::bvh::{List, Overlap, Tree};
+use super::bvh::{Overlap, Tree};
 use super::ccd::{self, Answer, Mode, Question};
 use super::proof::Proof;
 use super::proximity::{self, Closest, Proximity};
@@ -34,10 +34,6 @@ pub struct Asked<'a> {
 
 /// Share of the start gap and of the rest distance that a separation may take (design §3).
 const SHARE: f64 = 0.5;
-
-/// How far beyond what is asked for a list of pairs reaches, in thicknesses: so much can a response change an end, or a cloth
-/// at rest move in an interval, before another walk is needed.
-const LIST_SLACK: f64 = 0.5;
 
 /// Rounding error of a computed gap, in units of the largest coordinate difference of its four vertices.
 ///
@@ -96,7 +92,6 @@ impl Margin<'_> {
 pub struct Detector {
     pub(super) tree: Tree,
     is_changed: Vec<bool>,
-    list: Option<List>,
     proof: Option<Proof>,
 }
 
@@ -106,26 +101,11 @@ impl Detector {
         Self {
             tree: Tree::new(mesh),
             is_changed: vec![false; mesh.vertex_count()],
-            list: None,
             proof: None,
         }
     }
 
-    /// Makes further questions about the motion from `x0` to `x1` cheap, and about others near it, as long as they keep
-    /// to thicknesses at most those of `margin`: one walk through the tree serves them all.
-    pub fn prepare(&mut self, mesh: &Mesh, x0: &[DVec3], x1: &[DVec3], margin: &Margin<'_>) {
-        let needed = |v: usize| 0.5 * margin.thickness[v];
-        let covers = |list: &List| list.leaving(x0, x1, &needed).is_empty();
-        let list = self.list.take().filter(covers);
-        self.list = list.or_else(|| {
-            let grown = |v: usize| needed(v) + LIST_SLACK * margin.thickness[v];
-            self.tree.fit(mesh, x0, x1, grown);
-            Some(self.tree.list(mesh))
-        });
-    }
-
-    /// Reports all pairs that may come within the growths of both and have a vertex in `asked`, if that is given: from the
-    /// list that was prepared, and by a walk those of vertices that have left it.
+    /// Reports all pairs that may come within the growths of both and have a vertex in `asked`, if that is given.
     fn overlaps<T: Send>(
         &mut self,
         mesh: &Mesh,
@@ -134,41 +114,17 @@ impl Detector {
         asked: Option<&[bool]>,
         report: impl Fn(Pair, &mut Vec<T>) + Sync,
     ) -> Vec<T> {
-        let has = |set: &[bool], pair: Pair| {
-            let vertices = mesh.vertices_of(pair);
-            vertices.iter().any(|&v| set[v as usize])
-        };
-        let is_asked = |pair: Pair| asked.is_none_or(|asked| has(asked, pair));
-        let Some(list) = &self.list else {
-            self.tree.fit(mesh, x0, x1, growth);
-            return self.tree.overlaps(mesh, asked, |overlap, out| {
-                let pair = pair_of(overlap);
-                if is_asked(pair) {
-                    report(pair, out);
-                }
-            });
-        };
-        let leaving = list.leaving(x0, x1, &growth);
-        let mut is_leaving = vec![false; mesh.vertex_count()];
-        for v in &leaving {
-            is_leaving[*v as usize] = true;
-        }
-        let mut found = list.overlaps(|overlap, out| {
+        self.tree.fit(mesh, x0, x1, growth);
+        self.tree.overlaps(mesh, asked, |overlap, out| {
             let pair = pair_of(overlap);
-            if is_asked(pair) && !has(&is_leaving, pair) {
+            let is_asked = |asked: &[bool]| {
+                let vertices = mesh.vertices_of(pair);
+                vertices.iter().any(|&v| asked[v as usize])
+            };
+            if asked.is_none_or(is_asked) {
                 report(pair, out);
             }
-        });
-        if !leaving.is_empty() {
-            self.tree.fit(mesh, x0, x1, growth);
-            found.extend(self.tree.overlaps(mesh, Some(&is_leaving), |overlap, out| {
-                let pair = pair_of(overlap);
-                if is_asked(pair) && has(&is_leaving, pair) {
-                    report(pair, out);
-                }
-            }));
-        }
-        found
+        })
     }
 
     /// Every pair without a common vertex whose swept boxes come within `margin` of each other on each axis, once,
@@ -300,12 +256,6 @@ impl Detector {
         let near = self.overlaps(mesh, [x, x], growth, None, |pair, out| {
             let vertices = mesh.vertices_of(pair);
             let at = vertices.map(|v| x[v as usize]);
-            let thickest = vertices.map(|v| margin.thickness[v as usize]);
-            let thickest = thickest.into_iter().fold(0.0, f64::max);
-            let still = Sweep { start: at, end: at };
-            if ccd::is_easily_apart(pair, &still, thickest) {
-                return;
-            }
             let is_edge_edge = matches!(pair, Pair::EdgeEdge { .. });
             if is_edge_edge && proximity::crossing(at).is_none() {
                 return; // closest at an end
@@ -615,11 +565,11 @@ mod tests {
         }
 
         #[test]
-        fn what_was_prepared_or_proved_before_changes_no_result(
+        fn what_was_proved_before_changes_no_result(
             soup in soup(20),
             first in prop::collection::vec((0..24usize, nudge()), 0..6),
             second in prop::collection::vec((0..24usize, nudge()), 0..12),
-            (prepares, tells) in any::<(bool, bool)>(),
+            tells in any::<bool>(),
         ) {
             let Soup { mesh, x0, mut x1 } = soup;
             let thickness = vec![0.25; x0.len()];
@@ -635,9 +585,6 @@ mod tests {
             let (_, at) = move_some(&[]);
             let wide = vec![0.375; x0.len()];
             let wide = Margin { thickness: &wide, rest: &x0 };
-            if prepares {
-                detector.prepare(&mesh, &x0, &at, &wide);
-            }
             prop_assert_eq!(detector.proximities(&mesh, &x0, &wide, None), Detector::new(&mesh).proximities(&mesh, &x0, &wide, None));
             prop_assert_eq!(detector.impacts(&mesh, &x0, &at, &asked), Detector::new(&mesh).impacts(&mesh, &x0, &at, &asked));
             detector.impacts(&mesh, &x0, &at, &asked);

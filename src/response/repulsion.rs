@@ -79,8 +79,6 @@ impl Repulsion {
             thickness: &reach,
             rest: &surfaces.rest,
         };
-        // one walk for the repulsions and for the stages after them
-        detector.prepare(start.mesh(), start.positions(), &candidate.x, &margin);
         let near = detector.proximities(start.mesh(), start.positions(), &margin, None);
         // the threshold may be clamped by the rest distance of neighbours, the thickness with it
         let points: Vec<(ContactPoint, f64, f64)> = near

@@ -102,7 +102,7 @@ fn a_ball_of_fifty_metres_per_second_passes_no_drape() {
     let changes = [("obstacle.0.motion.0.keys".to_string(), shot.to_string())];
     let scene = Scene::load_variant("cannonball", Variant::Small, &changes).unwrap();
     let mut simulation = scene.build().unwrap();
-    for frame in 1..=15 {
+    for frame in 1..=6 {
         let report = simulation
             .step()
             .unwrap_or_else(|error| panic!("frame {frame}: {error}"));
