@@ -149,7 +149,7 @@ impl Detector {
     /// All impacts of the straight motion from `x0` to `x1`, by time, then pair.
     ///
     /// A motion that was looked at with a margin just before, and has changed little since, is not gone through anew:
-    /// see [`super::proof`].
+    /// only what may have come nearer since is tested.
     pub fn impacts(
         &mut self,
         mesh: &Mesh,
