@@ -37,7 +37,7 @@ pub struct Frame {
     pub failsafes: usize,
     /// Crossing face pairs at its end, by the auditor.
     pub intersections: usize,
-    /// Kinetic energy of the mean motion that the response took, in joules.
+    /// Kinetic energy of the mean motion that repulsions and stages took, in joules.
     pub energy_lost: f64,
     /// Share of the sliding at impacts that is left; none without impacts.
     pub sliding_kept: Option<f64>,
@@ -66,7 +66,7 @@ pub struct Figures {
     pub retries: usize,
     /// Crossing face pairs at the ends of all frames.
     pub intersections: usize,
-    /// Kinetic energy of the mean motion that the response took, in joules.
+    /// Kinetic energy of the mean motion that repulsions and stages took, in joules.
     pub energy_lost: f64,
     /// Share of the sliding at impacts that is left; none without impacts.
     pub sliding_kept: Option<f64>,
@@ -164,7 +164,7 @@ impl Figures {
             retries: report.retries,
             failsafes: report.failsafes.values().sum(),
             intersections: report.intersections,
-            energy_lost: report.energy_lost,
+            energy_lost: report.energy_lost(),
             sliding_kept: share(report.slid, report.slide_wanted),
             phases: report.phases,
         };

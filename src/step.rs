@@ -216,9 +216,6 @@ pub struct FrameReport {
     pub kept: f64,
     /// `Σ m |x1 − x0|²` of touched vertices, in kg·m²; `kept` divided by this is the kept share.
     pub wanted: f64,
-    /// Kinetic energy of the mean motion that repulsions and stages took from touched vertices, in joules.
-    #[serde(default)]
-    pub energy_lost: f64,
     /// `Σ |s_new|²/k` of the slides s (relative motion along the contact) of impacts before any stage, in kg·m².
     #[serde(default)]
     pub slid: f64,
@@ -240,6 +237,13 @@ pub struct FrameReport {
     pub phases: Phases,
 }
 
+impl FrameReport {
+    /// Kinetic energy of the mean motion that repulsions and stages took, in joules.
+    pub fn energy_lost(&self) -> f64 {
+        self.stages.values().map(Account::energy_lost).sum()
+    }
+}
+
 /// What one accepted interval did.
 struct Attempt {
     response: Response,
@@ -247,7 +251,6 @@ struct Attempt {
     off_grid: usize,
     kept: f64,
     wanted: f64,
-    energy_lost: f64,
     slid: f64,
     slide_wanted: f64,
 }
@@ -517,7 +520,6 @@ impl Simulation {
             off_grid,
             kept,
             wanted,
-            energy_lost: 0.5 * (wanted - kept) / (dt * dt),
             slid,
             slide_wanted,
         })
@@ -530,7 +532,6 @@ impl Simulation {
         report.unsolved_zones += attempt.response.unsolved;
         report.kept += attempt.kept;
         report.wanted += attempt.wanted;
-        report.energy_lost += attempt.energy_lost;
         report.slid += attempt.slid;
         report.slide_wanted += attempt.slide_wanted;
         for round in &attempt.response.rounds {

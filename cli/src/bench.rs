@@ -2,10 +2,11 @@
 
 mod dynamics;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
+use cpu_time::ProcessTime;
 use glam::DVec3;
 use percale::geometry::ccd::Mode;
 use percale::geometry::detect::Asked;
@@ -114,12 +115,10 @@ impl Kernels {
                 seconds: Vec::new(),
             };
             for _ in 0..self.repeat {
-                let (clock, cpu) = (Instant::now(), cpu_seconds());
+                let (clock, cpu) = (Instant::now(), ProcessTime::now());
                 row.count = kernel(mesh, x0, &x1);
                 row.seconds.push(clock.elapsed().as_secs_f64());
-                if let (Some(before), Some(after)) = (cpu, cpu_seconds()) {
-                    row.cpu_seconds.push(after - before);
-                }
+                row.cpu_seconds.push(cpu.elapsed().as_secs_f64());
             }
             row
         };
@@ -168,15 +167,4 @@ fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     sorted.get(sorted.len() / 2).copied()
-}
-
-/// CPU time of all threads so far, where the system tells it (Linux: first number of each task's `schedstat`, in ns).
-fn cpu_seconds() -> Option<f64> {
-    let tasks = Path::new("/proc/self/task").read_dir().ok()?;
-    let mut nanoseconds = 0u64;
-    for task in tasks {
-        let text = std::fs::read_to_string(task.ok()?.path().join("schedstat")).ok()?;
-        nanoseconds += text.split_whitespace().next()?.parse::<u64>().ok()?;
-    }
-    Some(nanoseconds as f64 * 1e-9)
 }

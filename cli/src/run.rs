@@ -191,10 +191,10 @@ fn describe(summary: &Summary, path: &str) -> String {
     let kept = summary
         .kept_share
         .map_or("no impacts".into(), |kept| format!("{:.1} %", 100.0 * kept));
-    let lost = summary.stages.iter().map(|(stage, account)| {
-        let lost = account.energy_before - account.energy_after;
-        format!("{stage} {lost:.3e} J")
-    });
+    let lost = summary
+        .stages
+        .iter()
+        .map(|(stage, account)| format!("{stage} {:.3e} J", account.energy_lost()));
     let lost = match &summary.stages {
         stages if stages.is_empty() => "none".into(),
         _ => lost.collect::<Vec<_>>().join(", "),

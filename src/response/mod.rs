@@ -163,6 +163,11 @@ impl Account {
         }
     }
 
+    /// What the stage took, in joules; negative where moving obstacles pushed more in.
+    pub fn energy_lost(&self) -> f64 {
+        self.energy_before - self.energy_after
+    }
+
     /// Both together.
     pub fn plus(self, other: Self) -> Self {
         let [a, b] = [self.momentum_change, other.momentum_change];

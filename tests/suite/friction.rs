@@ -111,23 +111,50 @@ velocity = [1, 0, 0]
 name = "plane"
 surface = "ground"
 shape = { kind = "plane", size = [6, 6] }
-position = [0, 0, 2] # its diagonal is out of the way: edges closer than the thickness catch on each other
 "#;
 
+/// How far ice and rubber go, in metres, with one stage and the plane moved by `aside`.
+fn patches(stage: &str, aside: f64) -> [f64; 2] {
+    let changes = [
+        ("response".to_string(), format!("[{stage}]")),
+        (
+            "obstacle.0.position".to_string(),
+            format!("[0, 0, {aside}]"),
+        ),
+    ];
+    let scene = Scene::from_text(PATCHES, "patches", &changes).unwrap();
+    let mut simulation = scene.build().unwrap();
+    for _ in 0..scene.frames {
+        let report = simulation.step().unwrap();
+        assert!(report.failsafes.is_empty() && report.unsolved_zones == 0);
+    }
+    let x = simulation.state().positions();
+    let mean = |from: usize| x[from..from + 16].iter().map(|p| p.x).sum::<f64>() / 16.0;
+    [mean(0), mean(16)]
+}
+
 #[test]
-fn in_one_zone_ice_keeps_its_speed_and_rubber_stops_where_coulomb_says() {
+#[ignore = "known fault: without repulsions a cloth catches on the diagonal of the plane under it; rubber stops too early"]
+fn where_a_plane_is_cut_into_triangles_does_not_matter() {
+    let stop = 1.0 / (2.0 * 9.81);
+    for stage in ["{ kind = \"impulses\" }", "{ kind = \"inelastic\" }"] {
+        let [ice, rubber] = patches(stage, 0.0);
+        println!("{stage}: ice {ice:.4} of 0.5 m, rubber {rubber:.4} of {stop:.4} m");
+        assert!((ice / 0.5 - 1.0).abs() < 0.03, "{stage}, ice: {ice}");
+        assert!(
+            (rubber / stop - 1.0).abs() < 0.03,
+            "{stage}, rubber: {rubber}"
+        );
+    }
+}
+
+#[test]
+fn ice_keeps_its_speed_and_rubber_stops_where_coulomb_says() {
     let ways = |form: &str| {
-        let stage = format!("[{{ kind = \"inelastic\", form = \"{form}\" }}]");
-        let changes = [("response".to_string(), stage)];
-        let scene = Scene::from_text(PATCHES, "patches", &changes).unwrap();
-        let mut simulation = scene.build().unwrap();
-        for _ in 0..scene.frames {
-            let report = simulation.step().unwrap();
-            assert!(report.failsafes.is_empty() && report.unsolved_zones == 0);
-        }
-        let x = simulation.state().positions();
-        let mean = |from: usize| x[from..from + 16].iter().map(|p| p.x).sum::<f64>() / 16.0;
-        [mean(0), mean(16)]
+        patches(
+            &format!("{{ kind = \"inelastic\", form = \"{form}\" }}"),
+            2.0,
+        )
     };
     let [ice, rubber] = ways("coulomb");
     let stop = 1.0 / (2.0 * 9.81); // v²/(2 μ g)

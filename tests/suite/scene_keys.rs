@@ -44,6 +44,30 @@ fn sheet(more: &str) -> String {
 }
 
 #[test]
+fn restitution_brings_back_its_square_of_the_height() {
+    for restitution in [0.0, 0.5, 0.9] {
+        let mut simulation = build(&format!(
+            "frames = 40\nfps = 60\nthickness = 1e-3\nfriction = 0\n[time]\nrestitution = {restitution}\n\
+             [[cloth]]\nname = \"a\"\nshape = {{ kind = \"sheet\", size = [0.4, 0.4], cells = [8, 8] }}\n\
+             position = [0.1, 0.5, 0.3]\n\
+             [[obstacle]]\nname = \"floor\"\nshape = {{ kind = \"plane\", size = [4, 4] }}\n",
+        ));
+        run(&mut simulation, 20); // it falls for 0.32 s
+        let mut highest: f64 = 0.0;
+        for _ in 20..40 {
+            run(&mut simulation, 1);
+            highest = highest.max(centre(&object(&simulation, "a")).y);
+        }
+        // within an interval at impact speed, 3.1 m/s / 240
+        let expected = restitution * restitution * 0.5;
+        assert!(
+            (highest - expected).abs() < 0.013,
+            "{restitution}: {highest} m"
+        );
+    }
+}
+
+#[test]
 fn pins_hold_and_move_as_their_keys_say() {
     let mut simulation = build(&sheet(
         "[[cloth.pin]]\nregion = { kind = \"edge\", towards = \"-x\" }\n\

@@ -1,8 +1,8 @@
 //! `percale bench dynamics`: how long the cloth's own motion takes, without contact.
 
 use std::process::ExitCode;
-use std::time::Instant;
 
+use cpu_time::ProcessTime;
 use glam::DVec3;
 use percale::dynamics::{
     ClothModel, Dynamics, Fabric, ImplicitEuler, Integrator, Newmark, RestShape, Settings, Stretch,
@@ -11,7 +11,7 @@ use percale::geometry::Mesh;
 use percale::scene::Shape;
 use serde::Serialize;
 
-use super::{cpu_seconds, least, median};
+use super::{least, median};
 use crate::failure::Failure;
 
 /// Length of a step, s.
@@ -134,13 +134,9 @@ impl DynamicsBench {
         let mut x = sheet.x.clone();
         let mut v = vec![DVec3::ZERO; x.len()];
         for step in 0..self.steps {
-            let (clock, cpu) = (Instant::now(), cpu_seconds());
+            let cpu = ProcessTime::now();
             let end = dynamics.propose(&x, &v, &sheet.x, f64::from(step) * DT, DT);
-            let seconds = match (cpu, cpu_seconds()) {
-                (Some(before), Some(after)) => after - before,
-                _ => clock.elapsed().as_secs_f64(),
-            };
-            row.ms.push(1e3 * seconds);
+            row.ms.push(1e3 * cpu.elapsed().as_secs_f64());
             row.loops += u64::from(end.loops);
             row.iterations += u64::from(end.iterations);
             row.assembly_ms.push(end.assembly_ms);
