@@ -29,4 +29,5 @@ mod paths;
 mod resolve;
 mod scene_keys;
 mod scenes;
+mod shared_zone;
 mod zones;
