@@ -22,6 +22,7 @@ mod friction;
 mod judge;
 mod laws;
 mod loaders;
+mod order;
 mod path_data;
 mod path_judge;
 mod path_topology;
