@@ -82,7 +82,7 @@ impl Default for Inelastic {
             max_rounds: 100,
             form: Form::Coulomb,
             causal: false,
-            tolerance: 1e-2,
+            tolerance: 0.1,
             dense_limit: 64,
             max_iterations: 20_000,
         }
