@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Table 1 of Harmon et al. 2008 again: six scenes at the paper's sizes, rigid zones against inelastic projection.
 
-usage: bench/table1.py [-o DIR] [--scenes funnel,ribbon] [--frames N] [--minutes M] [--impulses KEYS] [--percale FILE]
+usage: bench/table1.py [-o DIR] [--scenes funnel,ribbon] [--frames N] [--minutes M] [--impulses KEYS] [--set KEY=VALUE] [--percale FILE]
 
 One run after the other, one thread each, two for each scene; in both a few rounds of impulses come first, as the course notes have
 them (one pass over what was detected, nothing remembered), so that the fail-safe has something to do. What impulses and the
@@ -44,6 +44,7 @@ def main():
     parser.add_argument("--frames", type=int, help="stop each run after this many [the paper's]")
     parser.add_argument("--minutes", type=float, help="stop each run after this time [none]")
     parser.add_argument("--impulses", default="max_rounds = 5, sweeps = 1, remember = false", help="settings of the impulses before, or 'none'")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="another key of all scenes")
     parser.add_argument("--percale", type=pathlib.Path, default=ROOT / "target" / "release" / "percale", help="the program [target/release/percale]")
     parser.add_argument("--report", action="store_true", help="run nothing, print the table of what is there")
     arguments = parser.parse_args()
@@ -66,7 +67,7 @@ def run(arguments, program, scene, stage):
     response = f"[{', '.join(stages)}]"
     # what was made by another program or other settings is not continued
     mark = folder.with_suffix(".made-by")
-    made_by = f"{program} {response}"
+    made_by = " ".join([program, response, *arguments.set])
     known = (folder / "checkpoint").exists() and mark.exists() and mark.read_text() == made_by
     if folder.exists() and not known:
         shutil.rmtree(folder)
@@ -76,7 +77,9 @@ def run(arguments, program, scene, stage):
     if known and len(frames_of(folder)) >= goal:
         return
     command = [arguments.percale, "run", scene, "--threads", "1", "--json", "-o", folder, "--frames", str(goal)]
-    command += ["--set", f"response={response}"] + (["--resume"] if known else [])
+    for change in [f"response={response}", *arguments.set]:
+        command += ["--set", change]
+    command += ["--resume"] if known else []
     print(f"{scene}, {stage}{' (continued)' if known else ''} ...", file=sys.stderr, flush=True)
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     try:
