@@ -182,6 +182,7 @@ fn describe(summary: &Summary, path: &str) -> String {
         intervals,
         failsafes,
         retries,
+        stretched,
         seconds,
         ..
     } = summary;
@@ -202,7 +203,7 @@ fn describe(summary: &Summary, path: &str) -> String {
     format!(
         "{frames} frames in {path}: {intersections} intersections\n\
          impacts      {} vertex-face, {} edge-edge; {rounds} rounds\n\
-         intervals    {intervals}, {retries} retries, {failsafes} with fail-safe\n\
+         intervals    {intervals}, {retries} retries, {stretched} shortened to spare the cloth, {failsafes} with fail-safe\n\
          smallest gap {gap}; motion kept by touched vertices: {kept}\n\
          energy lost  {lost}\n\
          strain       {:.1} % at most, {} faces above the limit in all frames\n\

@@ -113,6 +113,8 @@ pub struct Summary {
     pub failsafes: usize,
     /// Refused attempts.
     pub retries: usize,
+    /// Attempts given up because the response would have stretched the cloth too much.
+    pub stretched: usize,
     /// Vertices that could not be put on the output grid, over all frames.
     pub off_grid: usize,
     /// Cloth faces above the strain limit of their fabric, summed over all frames.
@@ -323,6 +325,7 @@ impl ResultFolder {
             intervals: sum(|f| f.intervals),
             failsafes: sum(|f| f.failsafes.values().sum()),
             retries: sum(|f| f.retries),
+            stretched: sum(|f| f.stretched),
             off_grid: sum(|f| f.off_grid),
             strain_over: sum(|f| f.strain_over as usize),
             largest_strain: (self.frames.iter())
