@@ -26,6 +26,7 @@ mod path_data;
 mod path_judge;
 mod path_topology;
 mod paths;
+mod pinch;
 mod resolve;
 mod scene_keys;
 mod scenes;
