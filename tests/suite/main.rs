@@ -19,6 +19,7 @@ mod documents;
 mod dynamics_keys;
 mod flat_sheet;
 mod friction;
+mod friction_laws;
 mod judge;
 mod laws;
 mod loaders;

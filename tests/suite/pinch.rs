@@ -203,7 +203,9 @@ fn proofs_of_random_zones_agree_with_exact_arithmetic() {
             open += 1;
         }
     }
-    println!("{pinched} without room, {open} with, {touching} in between, {unscripted} among free vertices");
+    println!(
+        "{pinched} without room, {open} with, {touching} in between, {unscripted} among free vertices"
+    );
     assert!(pinched > 300 && open > 300);
 }
 

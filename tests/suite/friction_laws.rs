@@ -1,0 +1,318 @@
+//! Laws of friction at three resolutions and two thicknesses. The long ones are run, and print their tables, with
+//! `cargo test --release --test suite friction_laws -- --ignored --nocapture --test-threads 1`.
+
+use std::f64::consts::PI;
+use std::fmt::Write;
+use std::path::Path;
+
+use glam::{DVec3, dvec3};
+use percale::scene::Scene;
+use percale::step::{FrameReport, Simulation};
+
+const SIN: f64 = 0.4472135954999579; // of the slope of tan ½
+const COS: f64 = 0.8944271909999159;
+
+/// Cells along a side, and thickness.
+const SIZES: [(u32, f64); 6] = [
+    (6, 1e-3),
+    (12, 1e-3),
+    (24, 1e-3),
+    (6, 2e-4),
+    (12, 2e-4),
+    (24, 2e-4),
+];
+
+/// A sheet on a slope of tan = ½, one thickness above it; no fail-safe, no rigid zones, nothing rounded.
+fn slope(friction: f64, integrator: &str, interval: f64, (cells, thickness): (u32, f64)) -> Scene {
+    let at = thickness * dvec3(SIN, COS, 0.0);
+    let text = format!(
+        r#"
+frames = 600
+thickness = {thickness}
+friction = {friction}
+failsafe = []
+output = {{ grid = "none" }}
+time = {{ max_interval = {interval} }}
+dynamics = {{ integrator = {{ kind = "{integrator}" }} }}
+[[cloth]]
+name = "cloth"
+shape = {{ kind = "sheet", size = [0.2, 0.2], cells = [{cells}, {cells}] }}
+rotation = [0, 0, -26.56505117707799]
+position = [{}, {}, 0]
+[[obstacle]]
+name = "slope"
+shape = {{ kind = "plane", size = [12, 12] }}
+rotation = [0, 0, -26.56505117707799]
+"#,
+        at.x, at.y
+    );
+    Scene::from_text(&text, "slope", &[]).unwrap()
+}
+
+fn centre(simulation: &Simulation, name: &str) -> DVec3 {
+    let x = positions(simulation, name);
+    x.iter().sum::<DVec3>() / x.len() as f64
+}
+
+fn positions<'a>(simulation: &'a Simulation, name: &str) -> &'a [DVec3] {
+    let state = simulation.state();
+    let mut bodies = state.mesh().bodies().iter();
+    let body = bodies.find(|body| body.name == name).unwrap();
+    &state.positions()[body.vertices.start as usize..body.vertices.end as usize]
+}
+
+fn step(simulation: &mut Simulation) -> FrameReport {
+    let report = simulation.step().unwrap();
+    assert_eq!(report.intersections, 0);
+    assert!(
+        report.failsafes.is_empty(),
+        "laws must not come from holding"
+    );
+    report
+}
+
+/// Way down the slope after a number of frames, in metres.
+fn way(scene: &Scene, frames: u32) -> f64 {
+    let simulation = &mut scene.build().unwrap();
+    let start = centre(simulation, "cloth");
+    for _ in 0..frames {
+        step(simulation);
+    }
+    (centre(simulation, "cloth") - start).dot(dvec3(COS, -SIN, 0.0))
+}
+
+#[test]
+fn a_sheet_slides_and_sticks_on_a_slope_whatever_the_interval() {
+    for integrator in ["newmark", "implicit_euler"] {
+        for interval in [1.0, 0.125] {
+            let slid = way(&slope(0.45, integrator, interval, SIZES[0]), 60);
+            let expected = 0.5 * 9.81 * (SIN - 0.45 * COS);
+            let error = slid / expected - 1.0;
+            assert!(error.abs() < 0.02, "{integrator}, {interval}: {error}");
+            let drift = way(&slope(0.55, integrator, interval, SIZES[0]), 60);
+            assert!(drift.abs() < 1e-5, "{integrator}, {interval}: {drift}");
+        }
+    }
+}
+
+#[test]
+#[ignore = "minutes: 48 runs, half of them of 10 s; prints a table"]
+fn on_a_slope_at_three_resolutions_and_two_thicknesses() {
+    println!(
+        "| integrator | dt, s | cells | thickness, m | mu 0.45: error of the way | mu 0.55: drift in 10 s, m |"
+    );
+    println!("|---|---|---|---|---|---|");
+    for integrator in ["newmark", "implicit_euler"] {
+        for (interval, dt) in [(1.0, "1/60"), (0.125, "1/480")] {
+            for size @ (cells, thickness) in SIZES {
+                let slid = way(&slope(0.45, integrator, interval, size), 60);
+                let error = slid / (0.5 * 9.81 * (SIN - 0.45 * COS)) - 1.0;
+                let drift = way(&slope(0.55, integrator, interval, size), 600);
+                println!(
+                    "| {integrator} | {dt} | {cells} | {thickness:e} | {:+.3} % | {drift:+.1e} |",
+                    100.0 * error
+                );
+                assert!(error.abs() < 0.02 && drift.abs() < 1e-4);
+            }
+        }
+    }
+}
+
+/// A ribbon that lies round a drum by `angle`, with straight ends: positions by rows of three, and the directions of its ends.
+fn ribbon(radius: f64, angle: f64, cells: u32) -> (Vec<DVec3>, [DVec3; 2]) {
+    const TAIL: f64 = 0.05;
+    const WIDTH: f64 = 0.02;
+    // more than once round it must pass beside itself: a helix, which is straight on the drum
+    let rise = if angle > 1.5 * PI {
+        0.03 / (2.0 * PI)
+    } else {
+        0.0
+    };
+    let at = |t: f64| dvec3(radius * t.sin(), radius * t.cos(), rise * t);
+    let along = |t: f64| dvec3(radius * t.cos(), -radius * t.sin(), rise).normalize();
+    let tail = (f64::from(cells) * TAIL / (radius * angle))
+        .round()
+        .max(2.0) as u32;
+    let (first, last) = (-0.5 * angle, 0.5 * angle);
+    let share = |k: u32, n: u32| f64::from(k) / f64::from(n);
+    let before = (0..tail).map(|k| at(first) - (1.0 - share(k, tail)) * TAIL * along(first));
+    let round = (0..=cells).map(|k| at(first + angle * share(k, cells)));
+    let after = (1..=tail).map(|k| at(last) + share(k, tail) * TAIL * along(last));
+    let line = before.chain(round).chain(after);
+    let x = line.flat_map(|p| [-0.5, 0.0, 0.5].map(|s| p + dvec3(0.0, 0.0, s * WIDTH)));
+    (x.collect(), [-along(first), along(last)])
+}
+
+fn write_rows_of_three(path: &Path, x: &[DVec3]) {
+    let mut text = String::new();
+    for p in x {
+        writeln!(text, "v {} {} {}", p.x, p.y, p.z).unwrap();
+    }
+    for row in 0..x.len() / 3 - 1 {
+        for column in 0..2 {
+            let [a, b] = [3 * row + column + 1, 3 * row + column + 2];
+            let (c, d) = (a + 3, b + 3);
+            if (row + column) % 2 == 0 {
+                writeln!(text, "f {a} {c} {d}\nf {a} {d} {b}").unwrap();
+            } else {
+                writeln!(text, "f {a} {c} {b}\nf {b} {c} {d}").unwrap();
+            }
+        }
+    }
+    std::fs::write(path, text).unwrap();
+}
+
+/// Ratio of the pulls at the two ends of a ribbon that is drawn slowly over a drum, mean over the last 100 of 240 frames.
+///
+/// Both ends hang on springs whose places are known, so that positions tell forces. No gravity.
+fn capstan(friction: f64, angle: f64, cells: u32, thickness: f64) -> f64 {
+    const SEGMENTS: f64 = 96.0;
+    const PULL: f64 = 0.1; // N, at the beginning
+    const DRAG: f64 = 0.03; // m
+    let stiffness = [30.0, 300.0]; // N/m, of each end
+    let radius = 0.1 / (PI / SEGMENTS).cos();
+    let (x, ends) = ribbon(radius + 1.2 * thickness, angle, cells);
+    let folder = tempfile::tempdir().unwrap();
+    write_rows_of_three(&folder.path().join("ribbon.obj"), &x);
+    let n = x.len();
+    let vertices = [[0, 1, 2], [n - 3, n - 2, n - 1]];
+    let pulled = [0, 1].map(|e| ends[e] * PULL / stiffness[e]);
+    let dragged = [pulled[0], pulled[1] + ends[1] * DRAG];
+    let pin = |e: usize| {
+        let k = stiffness[e] / 3.0;
+        format!(
+            "[[cloth.pin]]\nregion = {{ kind = \"vertices\", list = {:?} }}\nsoft = {{ stiffness = [{k}, {k}, {k}], damping = 0 }}\n\
+             motion = [{{ kind = \"keyframed\", keys = [{{ time = 0 }}, {{ time = 0.2, move = {:?} }}, {{ time = 4, move = {:?} }}] }}]\n",
+            vertices[e],
+            pulled[e].to_array(),
+            dragged[e].to_array()
+        )
+    };
+    let text = format!(
+        r#"
+frames = 240
+thickness = {thickness}
+friction = {friction}
+failsafe = []
+output = {{ grid = "none" }}
+time = {{ max_interval = 0.125 }}
+dynamics = {{ gravity = [0, 0, 0], integrator = {{ kind = "implicit_euler" }} }}
+[[cloth]]
+name = "ribbon"
+shape = {{ kind = "file", file = "ribbon.obj" }}
+stretch = "membrane"
+fabric = {{ density = 0.3, stretch = [2000, 2000], shear = 400, bend = [1e-6, 1e-6, 1e-6] }}
+{}{}
+[[obstacle]]
+name = "drum"
+shape = {{ kind = "cylinder", radius = {radius}, height = 0.2, segments = {SEGMENTS} }}
+rotation = [90, 0, 0]
+"#,
+        pin(0),
+        pin(1)
+    );
+    let file = folder.path().join("capstan.toml");
+    std::fs::write(&file, text).unwrap();
+    let scene = Scene::load(file.to_str().unwrap(), &[]).unwrap();
+    let simulation = &mut scene.build().unwrap();
+    let mut ratios = 0.0;
+    for frame in 1..=240 {
+        step(simulation);
+        let drawn = (f64::from(frame) / 60.0 - 0.2) / 3.8;
+        let force = |e: usize| {
+            let place = pulled[e] + (dragged[e] - pulled[e]) * drawn;
+            let now = positions(simulation, "ribbon");
+            let each = vertices[e].iter().map(|&v| x[v] + place - now[v]);
+            (each.sum::<DVec3>() * stiffness[e] / 3.0).length()
+        };
+        if frame > 140 {
+            ratios += force(1) / force(0);
+        }
+    }
+    ratios / 100.0
+}
+
+#[test]
+#[ignore = "minutes: 24 runs; prints a table"]
+fn a_ribbon_over_a_drum_pulls_as_euler_and_eytelwein_say() {
+    println!("| angle | mu | cells | thickness, m | T2/T1 | exp(mu angle) | error |");
+    println!("|---|---|---|---|---|---|---|");
+    let mut worst = 0.0f64;
+    for (angle, cells) in [(PI, [24, 32, 48]), (2.0 * PI, [48, 64, 96])] {
+        for friction in [0.2, 0.4] {
+            for thickness in [1e-3, 5e-4] {
+                for cells in cells {
+                    let ratio = capstan(friction, angle, cells, thickness);
+                    let expected = (friction * angle).exp();
+                    let error = ratio / expected - 1.0;
+                    worst = worst.max(error.abs());
+                    println!(
+                        "| {:.0} pi | {friction} | {cells} | {thickness:e} | {ratio:.4} | {expected:.4} | {:+.1} % |",
+                        angle / PI,
+                        100.0 * error
+                    );
+                }
+            }
+        }
+    }
+    assert!(worst < 0.05, "{worst}");
+}
+
+/// Cards without friction, each across the one below; `sweeps` of the repulsions.
+fn cards(sweeps: u32, tolerance: f64) -> Scene {
+    let text = format!(
+        r#"
+frames = 1200
+thickness = 1e-3
+friction = 0
+failsafe = []
+output = {{ grid = "none" }}
+repulsion = {{ max_sweeps = {sweeps}, tolerance = {tolerance} }}
+dynamics = {{ integrator = {{ kind = "implicit_euler" }} }}
+[[cloth]]
+name = "card"
+shape = {{ kind = "sheet", size = [0.088, 0.063], cells = [1, 1] }}
+position = [0, 1e-3, 0]
+fabric = {{ density = 0.3, stretch = [20000, 20000], shear = 8000, bend = [0.05, 0.05, 0.05] }}
+copies = {{ count = 27, step = [0, 1e-3, 0], turn = [0, 90, 0] }}
+[[obstacle]]
+name = "table"
+shape = {{ kind = "plane", size = [1, 1] }}
+"#
+    );
+    Scene::from_text(&text, "cards", &[]).unwrap()
+}
+
+/// Largest way of a card's centre along the table, and up or down, in metres; and the smallest gap.
+fn drift(scene: &Scene, frames: u32) -> (f64, f64, f64) {
+    let simulation = &mut scene.build().unwrap();
+    let names: Vec<String> = (0..27).map(|card| format!("card-{card}")).collect();
+    let start: Vec<DVec3> = names.iter().map(|name| centre(simulation, name)).collect();
+    let mut gap = f64::INFINITY;
+    for _ in 0..frames {
+        gap = gap.min(step(simulation).smallest_gap.unwrap_or(f64::INFINITY));
+    }
+    let mut most = (0.0f64, 0.0f64, gap);
+    for (name, start) in names.iter().zip(start) {
+        let way = centre(simulation, name) - start;
+        most.0 = most.0.max(way.with_y(0.0).length());
+        most.1 = most.1.max(way.y.abs());
+    }
+    most
+}
+
+#[test]
+#[ignore = "known fault: repulsions sweep contact by contact and never take an impulse back; 27 layers tilt and slide (numbers in docs/measurements.md)"]
+fn cards_without_friction_stay_where_they_are() {
+    println!(
+        "| sweeps | tolerance | frames | along the table, m | up or down, m | smallest gap, m |"
+    );
+    println!("|---|---|---|---|---|---|");
+    for (sweeps, tolerance, frames) in [(60, 1e-2, 60), (5000, 1e-4, 60), (100_000, 1e-13, 60)] {
+        let (along, up, gap) = drift(&cards(sweeps, tolerance), frames);
+        println!("| {sweeps} | {tolerance:e} | {frames} | {along:.1e} | {up:.1e} | {gap:.1e} |");
+    }
+    let (along, up, gap) = drift(&cards(100_000, 1e-13), 1200);
+    println!("| 100000 | 1e-13 | 1200 | {along:.1e} | {up:.1e} | {gap:.1e} |");
+    assert!(along < 1e-9, "{along}");
+}
