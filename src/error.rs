@@ -187,8 +187,8 @@ pub enum StepError {
 
 /// Scripted objects that leave no room for cloth, with the proof.
 ///
-/// The sum of the gaps of these contacts, each times its multiplier, is the same wherever the cloth goes, and it is not positive where
-/// the scripted vertices end: not all of the gaps can be. Contacts are linearised where the last trial motion met them. Where
+/// The sum of the gaps of these contacts, each times its multiplier, is not positive where the scripted vertices end, wherever
+/// the cloth goes within `reach`: not all of the gaps can be. Contacts are linearised where the last trial motion met them. Where
 /// no contact has a free vertex, the two features are scripted themselves and the continuous test has found that they meet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pinch {
@@ -202,6 +202,10 @@ pub struct Pinch {
     pub cloths: Vec<String>,
     /// What is missing for the objects to touch the cloth without crossing it, in metres; at least 0. A lower bound.
     pub overlap: f64,
+    /// How far the cloth may go along each axis within the interval, in metres, for this to be so: the length of an edge. None
+    /// where nothing can go anywhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reach: Option<f64>,
     /// The contacts, with their multipliers.
     pub contacts: Vec<PinchContact>,
 }
@@ -235,6 +239,7 @@ impl Pinch {
         inverse_mass: &[f64],
         points: &[(ContactPoint, f64)],
         room: f64,
+        reach: f64,
     ) -> Self {
         let (mut objects, mut cloths) = (Vec::new(), Vec::new());
         for (point, _) in points {
@@ -267,6 +272,7 @@ impl Pinch {
             objects,
             cloths,
             overlap: 0.0 - room, // no negative zero
+            reach: reach.is_finite().then_some(reach),
             contacts: points.iter().map(contact).collect(),
         }
     }

@@ -495,7 +495,7 @@ impl Simulation {
                     return Err(StepError::Pinched(Box::new(Pinch {
                         frame: *tick / TICKS_PER_FRAME + 1,
                         time: time + dt,
-                        ..Pinch::new(mesh, w, &pinched.points, pinched.room)
+                        ..Pinch::new(mesh, w, &pinched.points, pinched.room, pinched.reach)
                     })));
                 }
                 Err(NoRoom::Unknown) => {}

@@ -100,6 +100,7 @@ fn scripted(impacts: &[Impact], candidate: &Candidate<'_>) -> Option<Pinched> {
     let (gap, point) = each.min_by(|a, b| a.0.total_cmp(&b.0))?;
     Some(Pinched {
         points: vec![(point, 1.0)],
+        reach: f64::INFINITY,
         room: gap.min(0.0), // the continuous test has found that they meet, even if they end apart
     })
 }

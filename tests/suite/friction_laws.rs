@@ -165,10 +165,15 @@ fn write_grid(path: &Path, x: &[DVec3], columns: usize) {
 }
 
 /// Ratio of the pulls at the two ends of a ribbon that is drawn slowly over a drum, mean over all frames after its slack end has
-/// slipped by 4 mm.
+/// slipped by 4 mm; none if it does not slip that far.
 ///
 /// Both ends hang on springs whose places are known, so that positions tell forces. No gravity.
-fn capstan(friction: f64, angle: f64, (cells, thickness): (u32, f64), interval: f64) -> f64 {
+fn capstan(
+    friction: f64,
+    angle: f64,
+    (cells, thickness): (u32, f64),
+    interval: f64,
+) -> Option<f64> {
     const SEGMENTS: f64 = 96.0;
     const PULL: f64 = 0.03; // N, at the beginning
     const DRAG: f64 = 0.02; // m
@@ -231,8 +236,7 @@ rotation = [90, 0, 0]
             count += 1;
         }
     }
-    assert!(count > 10, "it slides: {count} frames");
-    sum / f64::from(count)
+    (count > 10).then(|| sum / f64::from(count))
 }
 
 fn load(folder: &Path, text: &str) -> Simulation {
@@ -250,7 +254,7 @@ fn a_ribbon_over_a_drum_pulls_as_euler_and_eytelwein_say() {
     );
     println!("|---|---|---|---|---|---|---|---|");
     let print = |friction: f64, angle: f64, size: (u32, f64), interval: f64| {
-        let ratio = capstan(friction, angle, size, interval);
+        let ratio = capstan(friction, angle, size, interval).unwrap_or(f64::INFINITY);
         let expected = (friction * angle).exp();
         let error = ratio / expected - 1.0;
         println!(
@@ -457,11 +461,15 @@ fn cards_without_friction_stay_where_they_are() {
         "| sweeps | tolerance | frames | along the table, m | up or down, m | smallest gap, m |"
     );
     println!("|---|---|---|---|---|---|");
-    for (sweeps, tolerance, frames) in [(60, 1e-2, 60), (5000, 1e-4, 60), (100_000, 1e-13, 60)] {
+    let print = |sweeps: u32, tolerance: f64, frames: u32| {
         let (along, up, gap) = drift(&cards(sweeps, tolerance), frames);
         println!("| {sweeps} | {tolerance:e} | {frames} | {along:.1e} | {up:.1e} | {gap:.1e} |");
-    }
-    let (along, up, gap) = drift(&cards(100_000, 1e-13), 1200);
-    println!("| 100000 | 1e-13 | 1200 | {along:.1e} | {up:.1e} | {gap:.1e} |");
+        along
+    };
+    print(60, 1e-2, 60);
+    print(5000, 1e-4, 60);
+    let along = print(100_000, 1e-13, 60);
+    assert!(along < 1e-9, "{along}");
+    let along = print(100_000, 1e-13, 1200);
     assert!(along < 1e-9, "{along}");
 }

@@ -42,7 +42,7 @@ use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use self::pinch::{Certificate, infeasible_subset};
+use self::pinch::{Certificate, infeasible_subset, is_limit, limit};
 use self::rows::Rows;
 use self::zone::{Contact, Solution, Unsolved, Zone};
 use super::zones::Sets;
@@ -126,6 +126,8 @@ pub struct Pinched {
     pub points: Vec<(ContactPoint, f64)>,
     /// The room that is left, in metres; not positive.
     pub room: f64,
+    /// How far free vertices may go along each axis, in metres.
+    pub reach: f64,
 }
 
 impl Zones {
@@ -332,15 +334,17 @@ impl Inelastic {
 /// does besides what its linearisation says.
 const ROOM_SHARE: f64 = 0.5;
 
-/// Times that contacts of one zone give up part of their gaps.
-const MAX_SQUEEZES: usize = 32;
+/// Times that contacts of one zone give up part of their gaps, or that more of its vertices are limited.
+const MAX_SQUEEZES: usize = 64;
 
 impl Inelastic {
-    /// Solves a zone; where not all contacts can keep their gaps, all keep the share that there is room for where they
-    /// exclude one another. A certificate is returned where there is none.
+    /// Solves a zone, with no vertex going further than an edge is long; where not all contacts can keep their gaps, all keep
+    /// the share that there is room for where they exclude one another. A certificate is returned where there is none.
     fn squeeze(&self, zone: &mut Zone) -> (Result<Solution, Unsolved>, Option<Certificate>) {
+        let reach = zone.longest_edge();
         for _ in 0..MAX_SQUEEZES {
             let unsolved = match self.solve(zone) {
+                Ok(solution) if limit(zone, &solution.x, reach) => continue,
                 Ok(solution) => return (Ok(solution), None),
                 Err(unsolved) => unsolved,
             };
@@ -355,7 +359,7 @@ impl Inelastic {
                 Some(certificate) if certificate.room < certificate.asked => {
                     let share = ROOM_SHARE * certificate.room / certificate.asked;
                     // all of the zone alike: what is squeezed here is squeezed next to it, too
-                    for contact in &mut zone.contacts {
+                    for contact in zone.contacts.iter_mut().filter(|c| !is_limit(c)) {
                         contact.target *= share;
                         contact.scale = contact.target;
                     }
@@ -376,6 +380,7 @@ impl Zones {
             self.pinched = Some(Pinched {
                 points: each.map(point).collect(),
                 room: certificate.room,
+                reach: certificate.reach,
             });
         }
     }

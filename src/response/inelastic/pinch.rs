@@ -1,16 +1,18 @@
 //! Zones without room: an infeasible subset of their contacts, as a proof that anybody can check.
 //!
 //! ```text
-//! λ ≥ 0,   Σᵢ λᵢ ∇Cᵢ = 0 on every free vertex   ⇒   Σᵢ λᵢ gapᵢ is the same wherever free vertices go
+//! λ ≥ 0,   rᵥ = Σᵢ λᵢ ∂Cᵢ/∂xᵥ of free vertices   ⇒   Σᵢ λᵢ gapᵢ ≤ Σᵢ λᵢ gapᵢ(x₀) + R Σᵥ |rᵥ|₁   within R of x₀
 //! ```
 //!
-//! If that sum is not positive where the scripted vertices end, not all of the gaps can be: the scripted vertices leave
-//! no room (Farkas' lemma; \[GI83\] finds such a λ when its step has no end). The sum is about touching, not about the
-//! thickness: contacts that merely cannot keep their targets have a positive one, which says how much of their targets they can keep.
+//! If the right-hand side is not positive where the scripted vertices end, not all of the gaps can be: the scripted
+//! vertices leave no room (Farkas' lemma; \[GI83\] finds such a λ when its step has no end). Between flat objects r is 0
+//! and R plays no part; between round ones cloth could always slip away to where linearised contacts no longer
+//! mean anything, so that R limits how far it may go. The sum is about touching, not about the thickness: contacts that
+//! merely cannot keep their targets have a positive one, which says how much of them they can keep.
 
 use glam::DVec3;
 
-use super::zone::{Unsolved, Zone};
+use super::zone::{Contact, Unsolved, Zone};
 use super::{Rows, active_set};
 
 /// Contacts that push against one another without moving anything.
@@ -19,9 +21,10 @@ pub struct Certificate {
     /// Contact numbers with their multipliers, all positive. They are scaled so that the scripted features together are
     /// pushed by 2, one on either side: then the sum of the gaps is the room between the two sides.
     pub multipliers: Vec<(usize, f64)>,
-    /// Upper bound of the room that the scripted vertices leave, in metres, for every motion of free vertices that is not longer than the
-    /// zone is large. Not positive: there is none.
+    /// Upper bound of the room that the scripted vertices leave, in metres. Not positive: there is none.
     pub room: f64,
+    /// How far free vertices may go along each axis, in metres, R above: the length of the longest edge that takes part.
+    pub reach: f64,
     /// The room that the targets of these contacts ask for, in metres.
     pub asked: f64,
 }
@@ -31,7 +34,7 @@ pub struct Certificate {
 const ROUNDING: f64 = 16.0 * f64::EPSILON;
 
 impl Certificate {
-    /// Weighs a combination of contacts, as a solver of scaled rows found it; none if it is no certificate, or if no scripted
+    /// Weighs a combination of contacts, as a solver of scaled rows found it, limits left out; none if it is no certificate, or if no scripted
     /// vertex takes part: then linearisations contradict one another, and nobody is pinched.
     pub fn of(zone: &Zone, farkas: &[(usize, f64)]) -> Option<Self> {
         // a row is its gradient divided by √k, so that its multiplier is too
@@ -39,12 +42,14 @@ impl Certificate {
             let k = zone.contacts[i].inverse_mass(&zone.inverse_mass);
             (i, lambda / k.sqrt())
         });
-        let multipliers: Vec<(usize, f64)> = unscaled.filter(|(_, l)| *l != 0.0).collect();
+        let multipliers: Vec<(usize, f64)> = unscaled
+            .filter(|&(i, l)| l != 0.0 && !is_limit(&zone.contacts[i]))
+            .collect();
         Self::weighed(zone, multipliers)
     }
 
     /// Weighs a combination of gradients.
-    pub(super) fn weighed(zone: &Zone, mut multipliers: Vec<(usize, f64)>) -> Option<Self> {
+    fn weighed(zone: &Zone, mut multipliers: Vec<(usize, f64)>) -> Option<Self> {
         let is_scripted = |v: u32| zone.inverse_mass[v as usize] == 0.0;
         let scripted = |i: usize| -> f64 {
             let contact = &zone.contacts[i];
@@ -66,14 +71,8 @@ impl Certificate {
             _ => zone.start[v],
         };
         let x: Vec<DVec3> = (0..zone.start.len()).map(place).collect();
-        let (low, high) = zone
-            .start
-            .iter()
-            .chain(&zone.wanted)
-            .fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(low, high), x| {
-                (low.min(*x), high.max(*x))
-            });
-        let largest = low.abs().max(high.abs()).max_element();
+        let all = zone.start.iter().chain(&zone.wanted);
+        let largest = all.fold(0.0f64, |most, x| most.max(x.abs().max_element()));
 
         let mut left = vec![DVec3::ZERO; x.len()];
         let (mut gaps, mut asked, mut sum) = (0.0, 0.0, 0.0);
@@ -88,15 +87,55 @@ impl Certificate {
                 }
             }
         }
-        // what the gradients leave on a free vertex counts against the proof as if the vertex went that way, all across the zone
-        let unbalanced: f64 = left.iter().map(|left| left.length()).sum();
-        let room = gaps + unbalanced * (high - low).length() + ROUNDING * largest * sum;
+        // what the gradients leave on a free vertex counts against the proof, as if the vertex went that way as far as it may
+        let unbalanced: f64 = left.iter().map(|left| left.abs().element_sum()).sum();
+        let reach = zone.longest_edge();
         Some(Self {
             multipliers,
-            room,
+            room: gaps + unbalanced * reach + ROUNDING * largest * sum,
+            reach,
             asked,
         })
     }
+}
+
+/// Share of its reach by which a vertex may exceed it.
+const SLACK: f64 = 0.1;
+
+/// Whether a contact is a limit: contacts ask for gaps that are not negative.
+pub(super) fn is_limit(contact: &Contact) -> bool {
+    contact.target < 0.0
+}
+
+/// Limits free vertices that have gone further than `reach` along an axis; returns whether there are any.
+///
+/// A limit is written as a contact with a place that does not move, whose target lets the vertex go as far as it may.
+pub(super) fn limit(zone: &mut Zone, x: &[DVec3], reach: f64) -> bool {
+    let count = zone.contacts.len();
+    for v in 0..zone.inverse_mass.len() {
+        let way = x[v] - zone.start[v];
+        if zone.inverse_mass[v] == 0.0 || way.abs().max_element() <= reach * (1.0 + SLACK) {
+            continue;
+        }
+        let place = zone.start.len() as u32;
+        zone.inverse_mass.push(0.0);
+        zone.start.push(zone.start[v]);
+        zone.wanted.push(zone.start[v]);
+        for axis in [DVec3::X, DVec3::Y, DVec3::Z] {
+            for normal in [axis, -axis] {
+                zone.contacts.push(Contact {
+                    vertices: [v as u32, place, place, place],
+                    weights: [1.0, -1.0, 0.0, 0.0],
+                    normal,
+                    target: -reach,
+                    scale: SLACK * reach,
+                    friction: 0.0,
+                    warm: 0.0,
+                });
+            }
+        }
+    }
+    zone.contacts.len() > count
 }
 
 /// Largest part of a zone that is looked at as a whole: its dense solve takes seconds.

@@ -88,6 +88,18 @@ impl Zone {
             .sum()
     }
 
+    /// Length of the longest edge of the features that meet, at the start, in metres.
+    pub(super) fn longest_edge(&self) -> f64 {
+        let each = self.contacts.iter().map(|contact| {
+            let [a, b, c, d] = contact.vertices.map(|v| self.start[v as usize]);
+            match contact.weights[1] > 0.0 {
+                true => (a - b).length().max((c - d).length()),
+                false => (b - c).length().max((c - d).length()).max((d - b).length()),
+            }
+        });
+        each.fold(0.0, f64::max)
+    }
+
     /// The zone of some of its contacts alone, and their numbers in this one.
     pub(super) fn part(&self, contacts: &[usize]) -> (Self, Vec<usize>) {
         let mut numbers = contacts.to_vec();
