@@ -305,10 +305,11 @@ impl fmt::Display for Pinch {
             ),
             (_, count) => write!(
                 f,
-                "{} is pinched {} {objects} at {time:.4} s: they overlap {by} there wherever the cloth goes \
-                 (proved by {} contacts); keep them further apart",
+                "{} is pinched {} {objects} at {time:.4} s: they overlap {by} there, wherever the cloth goes within \
+                 {:.2e} m (proved by {} contacts); keep them further apart",
                 listed(&cloths),
                 if count > 1 { "between" } else { "by" },
+                self.reach.unwrap_or_default(),
                 self.contacts.len(),
             ),
         }?;
