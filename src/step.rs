@@ -18,11 +18,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::dynamics::Dynamics;
-use crate::error::{StartError, StepError};
+use crate::error::{Pinch, StartError, StepError};
 use crate::geometry::Mesh;
 use crate::geometry::detect::{Detector, Margin};
 use crate::grid::{self, Grid};
 use crate::response::inelastic::zone::Zone;
+use crate::response::squeeze::{self, NoRoom, squeeze};
 use crate::response::{Account, Repulsion, Response, Stage, bounce, respond, settle};
 use crate::script::Script;
 use crate::state::{Candidate, Surfaces};
@@ -492,17 +493,48 @@ impl Simulation {
             return Err(Refusal::Stretched);
         }
 
-        let clock = ProcessTime::now();
-        let responded = candidate.x.clone();
         let at_frame = (*tick + length).is_multiple_of(TICKS_PER_FRAME);
-        let (off_grid, accepted) = if at_frame {
-            let off_grid = grid::snap(settings.grid, &mut candidate, detector);
-            (off_grid, verify::accept_stored(candidate, detector))
-        } else {
-            (0, verify::accept(candidate, detector))
+        let judge = |mut candidate: Candidate<'_>, detector: &mut Detector, phases: &mut Phases| {
+            let clock = ProcessTime::now();
+            let responded = candidate.x.clone();
+            let (off_grid, accepted) = if at_frame {
+                let off_grid = grid::snap(settings.grid, &mut candidate, detector);
+                (off_grid, verify::accept_stored(candidate, detector))
+            } else {
+                (0, verify::accept(candidate, detector))
+            };
+            phases.accept_ms += milliseconds(clock);
+            (responded, off_grid, accepted)
         };
-        phases.accept_ms += milliseconds(clock);
-
+        let proposed = Candidate {
+            x: proposal.x.clone(),
+            ..candidate.clone()
+        };
+        let (mut responded, mut off_grid, mut accepted) = judge(candidate, detector, phases);
+        let is_refused = matches!(accepted, Err(StepError::Unresolved { .. }));
+        if is_refused && length <= settings.time.shortest() {
+            let clock = ProcessTime::now();
+            let mut squeezed = proposed;
+            let answer = squeeze(&mut squeezed, detector);
+            phases.respond_ms += milliseconds(clock);
+            match answer {
+                // without fail-safes the stages are on their own
+                Ok(_) if settings.failsafe.is_empty() => {}
+                Ok(more) => {
+                    response.add(more);
+                    (responded, off_grid, accepted) = judge(squeezed, detector, phases);
+                }
+                Err(NoRoom::Pinched(pinched)) => {
+                    let (w, mesh) = (dynamics.inverse_mass(), state.mesh());
+                    return Err(Refusal::Step(StepError::Pinched(Box::new(Pinch {
+                        frame: *tick / TICKS_PER_FRAME + 1,
+                        time: time + dt,
+                        ..Pinch::new(mesh, w, &pinched.points, pinched.room, pinched.reach)
+                    }))));
+                }
+                Err(NoRoom::Unknown) => {}
+            }
+        }
         let mut next = accepted.map_err(Refusal::Step)?;
         let (kept, wanted) = kept_share(
             dynamics.mass(),
@@ -579,17 +611,11 @@ impl Simulation {
             let sum = report.stages.entry(stage.to_string()).or_default();
             *sum = sum.plus(*account);
         }
-        for stage in &self.settings.failsafe {
-            if attempt
-                .response
-                .rounds
-                .iter()
-                .any(|round| round.stage == stage.name())
-            {
-                *report
-                    .failsafes
-                    .entry(stage.name().to_string())
-                    .or_default() += 1;
+        let failsafes = self.settings.failsafe.iter().map(Stage::name);
+        for stage in failsafes.chain([squeeze::NAME]) {
+            let rounds = &attempt.response.rounds;
+            if rounds.iter().any(|round| round.stage == stage) {
+                *report.failsafes.entry(stage.to_string()).or_default() += 1;
             }
         }
     }

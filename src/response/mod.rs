@@ -9,6 +9,7 @@ pub mod impulses;
 pub mod inelastic;
 pub mod repulsion;
 pub mod rigid_zones;
+pub mod squeeze;
 mod zones;
 
 use glam::DVec3;
@@ -209,6 +210,19 @@ impl Response {
         if let Some(other) = other.filter(|other| most.is_none_or(|most| other.0 > most)) {
             self.hardest = Some(Box::new(other));
         }
+    }
+}
+
+impl Response {
+    /// Adds what was done after these stages had failed: their end positions are given up, what they met is kept.
+    pub(crate) fn add(&mut self, last: Self) {
+        self.rounds.extend(last.rounds);
+        self.accounts = last.accounts;
+        self.touched.extend(last.touched);
+        self.touched.sort_unstable();
+        self.touched.dedup();
+        self.pushed = last.pushed;
+        self.zoned.clear();
     }
 }
 
