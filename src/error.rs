@@ -1,8 +1,11 @@
 //! What can go wrong, at the three borders: meshes, scenes, steps.
 
-use glam::DVec3;
+use std::fmt;
 
-use crate::geometry::Pair;
+use glam::DVec3;
+use serde::{Deserialize, Serialize};
+
+use crate::geometry::{BodyKind, ContactPoint, Mesh, Pair};
 
 /// Why a mesh is not one that Percale can work on.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -144,8 +147,9 @@ pub enum StartError {
 pub enum StepError {
     /// Every stage has run and the motion still collides.
     #[error(
-        "{count} impacts left, first between {first} (vertices {vertices:?}); \
-         try a smaller `time.min_interval`, or append a `hold` stage to `failsafe`"
+        "{count} impacts left, first between {first} (vertices {vertices:?}) of '{}' and '{}'; \
+         try a smaller `time.min_interval`, or append a `hold` stage to `failsafe`",
+        bodies[0], bodies[1]
     )]
     Unresolved {
         /// Impacts left.
@@ -154,7 +158,13 @@ pub enum StepError {
         first: Pair,
         /// Its four vertices.
         vertices: [u32; 4],
+        /// The bodies of its two features.
+        bodies: [String; 2],
     },
+
+    /// Scripted vertices leave no room: no response can help.
+    #[error("{0}")]
+    Pinched(Box<Pinch>),
 
     /// The end state crosses itself although no impact was found on the way: a bug, caught by the static test.
     #[error(
@@ -173,4 +183,147 @@ pub enum StepError {
         "a candidate position is unusable: {0}; the usual cause is a material too stiff for the time step"
     )]
     BadCandidate(#[from] MeshError),
+}
+
+/// Scripted objects that leave no room for cloth, with the proof.
+///
+/// The sum of the gaps of these contacts, each times its multiplier, is not positive where the scripted vertices end, wherever
+/// the cloth goes within `reach`: not all of the gaps can be. Contacts are linearised where the last trial motion met them. Where
+/// no contact has a free vertex, the two features are scripted themselves and the continuous test has found that they meet.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Pinch {
+    /// Frame that could not be reached, from 1.
+    pub frame: u64,
+    /// End of the interval that could not be taken, in seconds.
+    pub time: f64,
+    /// What pinches, by name.
+    pub objects: Vec<Scripted>,
+    /// Names of the cloths that are pinched; none where scripted features meet one another.
+    pub cloths: Vec<String>,
+    /// What is missing for the objects to touch the cloth without crossing it, in metres; at least 0. A lower bound.
+    pub overlap: f64,
+    /// How far the cloth may go along each axis within the interval, in metres, for this to be so: the length of an edge. None
+    /// where nothing can go anywhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reach: Option<f64>,
+    /// The contacts, with their multipliers.
+    pub contacts: Vec<PinchContact>,
+}
+
+/// An object, or part of one, whose motion is given.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Scripted {
+    /// Name in the scene.
+    pub name: String,
+    /// Whether it is the pinned part of a cloth.
+    pub pinned: bool,
+}
+
+/// A contact of a [`Pinch`]; weights and normal as in [`crate::geometry::Impact`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PinchContact {
+    /// Its four vertices.
+    pub vertices: [u32; 4],
+    /// Their signed weights.
+    pub weights: [f64; 4],
+    /// From the second feature to the first.
+    pub normal: [f64; 3],
+    /// Share in the sum; positive.
+    pub multiplier: f64,
+}
+
+impl Pinch {
+    /// Names the objects and cloths of contact points; `inverse_mass` says what is scripted.
+    pub(crate) fn new(
+        mesh: &Mesh,
+        inverse_mass: &[f64],
+        points: &[(ContactPoint, f64)],
+        room: f64,
+        reach: f64,
+    ) -> Self {
+        let (mut objects, mut cloths) = (Vec::new(), Vec::new());
+        for (point, _) in points {
+            let taking_part = point.vertices.iter().zip(point.weights);
+            for (&v, _) in taking_part.filter(|(_, w)| *w != 0.0) {
+                let body = &mesh.bodies()[mesh.body_of_vertex(v) as usize];
+                if inverse_mass[v as usize] > 0.0 {
+                    cloths.push(body.name.clone());
+                } else {
+                    objects.push(Scripted {
+                        name: body.name.clone(),
+                        pinned: body.kind == BodyKind::Cloth,
+                    });
+                }
+            }
+        }
+        objects.sort_unstable();
+        objects.dedup();
+        cloths.sort_unstable();
+        cloths.dedup();
+        let contact = |(point, multiplier): &(ContactPoint, f64)| PinchContact {
+            vertices: point.vertices,
+            weights: point.weights,
+            normal: point.normal.to_array(),
+            multiplier: *multiplier,
+        };
+        Self {
+            frame: 0,
+            time: 0.0,
+            objects,
+            cloths,
+            overlap: 0.0 - room, // no negative zero
+            reach: reach.is_finite().then_some(reach),
+            contacts: points.iter().map(contact).collect(),
+        }
+    }
+}
+
+impl fmt::Display for Scripted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.pinned {
+            true => write!(f, "the pinned part of '{}'", self.name),
+            false => write!(f, "'{}'", self.name),
+        }
+    }
+}
+
+impl fmt::Display for Pinch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let objects: Vec<String> = self.objects.iter().map(Scripted::to_string).collect();
+        let objects = listed(&objects);
+        let cloths: Vec<String> = self.cloths.iter().map(|name| format!("'{name}'")).collect();
+        let Self { time, overlap, .. } = self;
+        let by = format!("by {overlap:.3e} m");
+        match (&cloths[..], self.objects.len()) {
+            ([], 1) => write!(
+                f,
+                "{objects} is driven through itself at {time:.4} s, {by}: both places are scripted; change its motion"
+            ),
+            ([], _) => write!(
+                f,
+                "{objects} are driven into each other at {time:.4} s, {by}: both are scripted; keep them apart"
+            ),
+            (_, count) => write!(
+                f,
+                "{} is pinched {} {objects} at {time:.4} s: they overlap {by} there, wherever the cloth goes within \
+                 {:.2e} m (proved by {} contacts); keep them further apart",
+                listed(&cloths),
+                if count > 1 { "between" } else { "by" },
+                self.reach.unwrap_or_default(),
+                self.contacts.len(),
+            ),
+        }?;
+        write!(
+            f,
+            ", or let one of them give way (`soft`), or let go of pins earlier (`until`)"
+        )
+    }
+}
+
+/// `a`, `a and b`, `a, b and c`.
+fn listed(names: &[String]) -> String {
+    match names {
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        _ => names.concat(),
+    }
 }

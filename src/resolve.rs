@@ -98,8 +98,9 @@ pub fn resolve(
         dt: 1.0, // velocities are displacements here
         x: end,
     };
-    settings.repulsion.apply(&mut candidate, detector);
-    let response = respond(&settings.response, &mut candidate, detector);
+    let near = settings.repulsion.near(&candidate, detector);
+    settings.repulsion.apply(&near, &mut candidate);
+    let response = respond(&settings.response, &near, &mut candidate, detector);
     let accepted = verify::accept_stored(candidate, detector)?;
 
     let mut stages = BTreeMap::new();

@@ -18,11 +18,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::dynamics::Dynamics;
-use crate::error::{StartError, StepError};
+use crate::error::{Pinch, StartError, StepError};
 use crate::geometry::Mesh;
 use crate::geometry::detect::{Detector, Margin};
 use crate::grid::{self, Grid};
 use crate::response::inelastic::zone::Zone;
+use crate::response::squeeze::{self, NoRoom, squeeze};
 use crate::response::{
     Account, Pass, Repulsion, Response, Scope, Stage, bounce, respond_in, settle,
 };
@@ -43,6 +44,10 @@ pub struct TimeSettings {
     pub min_interval: f64,
     /// Integrator loops that one interval may take; more make it shorter, but not below `min_interval`.
     pub max_loops: u32,
+    /// How much of its rest length repulsions and response may stretch an edge by within one interval; more, and the interval is tried again
+    /// at half its length. What is stopped while its neighbours go on is what tears cloth: the limit makes intervals short where contact is
+    /// fast, and leaves them long where it is at rest. `inf` switches it off.
+    pub max_stretch: f64,
     /// What becomes of velocities after a response.
     pub velocity: VelocityUpdate,
     /// Share of the approach speed that returns when something is flown into, 0 to 1: an extra collision step
@@ -56,6 +61,7 @@ impl Default for TimeSettings {
             max_interval: 0.25,
             min_interval: 1.0 / 64.0,
             max_loops: 64,
+            max_stretch: 0.1,
             velocity: VelocityUpdate::Settle,
             restitution: 0.0,
         }
@@ -197,6 +203,9 @@ pub struct FrameReport {
     pub intervals: usize,
     /// Refused attempts.
     pub retries: usize,
+    /// Attempts that were given up because the response would have stretched the cloth too much.
+    #[serde(default)]
+    pub stretched: usize,
     /// Integrator loops of the accepted intervals.
     pub loops: u64,
     /// Impacts at the beginning of every round, summed.
@@ -248,9 +257,23 @@ impl FrameReport {
     }
 }
 
+/// Why an attempt came to nothing.
+enum Refusal {
+    /// The response would have stretched the cloth too much.
+    Stretched,
+    /// The end was not certified.
+    Step(StepError),
+}
+
+/// An interval grows again after one that stretched the cloth by at most this share of the limit: twice the length makes up to four times
+/// the stretch.
+const CALM: f64 = 0.25;
+
 /// What one accepted interval did.
 struct Attempt {
     response: Response,
+    /// By repulsions and response, as a share of the rest length.
+    stretch: f64,
     loops: u64,
     off_grid: usize,
     kept: f64,
@@ -361,8 +384,14 @@ impl Simulation {
             let attempt = loop {
                 match self.attempt(length, &mut report.phases) {
                     Ok(attempt) => break attempt,
-                    Err(error) if length <= self.settings.time.shortest() => return Err(error),
-                    Err(_) => {
+                    Err(Refusal::Stretched) => {
+                        report.stretched += 1;
+                        length /= 2;
+                    }
+                    Err(Refusal::Step(error)) if length <= self.settings.time.shortest() => {
+                        return Err(error);
+                    }
+                    Err(Refusal::Step(_)) => {
                         report.retries += 1;
                         length /= 2;
                     }
@@ -370,8 +399,9 @@ impl Simulation {
             };
             self.tick += length;
             // doubled intervals must still land on frames: only where the tick is a multiple of them
-            let may_grow =
-                2 * length <= self.settings.time.longest() && self.tick.is_multiple_of(2 * length);
+            let may_grow = 2 * length <= self.settings.time.longest()
+                && self.tick.is_multiple_of(2 * length)
+                && attempt.stretch <= CALM * self.settings.time.max_stretch;
             self.interval = if may_grow { 2 * length } else { length };
             self.count(&attempt, &mut report);
         }
@@ -406,7 +436,7 @@ impl Simulation {
     }
 
     /// One attempt at one interval of `length` ticks: the flow, without retries.
-    fn attempt(&mut self, length: u64, phases: &mut Phases) -> Result<Attempt, StepError> {
+    fn attempt(&mut self, length: u64, phases: &mut Phases) -> Result<Attempt, Refusal> {
         let seconds_per_tick = self.seconds_per_tick();
         let Self {
             dynamics,
@@ -442,7 +472,8 @@ impl Simulation {
             x: proposal.x.clone(),
         };
         let clock = ProcessTime::now();
-        let repelled = settings.repulsion.apply(&mut candidate, detector);
+        let near = settings.repulsion.near(&candidate, detector);
+        let repelled = settings.repulsion.apply(&near, &mut candidate);
         let repulsion = Account::of(&proposal.x, &candidate);
         phases.repel_ms += milliseconds(clock);
 
@@ -460,7 +491,7 @@ impl Simulation {
                 stages: &settings.failsafe,
             });
         }
-        let mut response = respond_in(&passes, &mut candidate, detector);
+        let mut response = respond_in(&passes, &near, &mut candidate, detector);
         if let Some(zone) = response.hardest.take()
             && hardest.as_ref().is_none_or(|hardest| zone.0 > hardest.0)
         {
@@ -469,20 +500,55 @@ impl Simulation {
         if !repelled.is_empty() {
             response.accounts.insert(0, ("repulsion", repulsion));
         }
+        let stretch = stretch(&proposal.x, &candidate);
         phases.respond_ms += milliseconds(clock);
+        if stretch > settings.time.max_stretch && length > settings.time.shortest() {
+            return Err(Refusal::Stretched);
+        }
 
-        let clock = ProcessTime::now();
-        let responded = candidate.x.clone();
         let at_frame = (*tick + length).is_multiple_of(TICKS_PER_FRAME);
-        let (off_grid, accepted) = if at_frame {
-            let off_grid = grid::snap(settings.grid, &mut candidate, detector);
-            (off_grid, verify::accept_stored(candidate, detector))
-        } else {
-            (0, verify::accept(candidate, detector))
+        let judge = |mut candidate: Candidate<'_>, detector: &mut Detector, phases: &mut Phases| {
+            let clock = ProcessTime::now();
+            let responded = candidate.x.clone();
+            let (off_grid, accepted) = if at_frame {
+                let off_grid = grid::snap(settings.grid, &mut candidate, detector);
+                (off_grid, verify::accept_stored(candidate, detector))
+            } else {
+                (0, verify::accept(candidate, detector))
+            };
+            phases.accept_ms += milliseconds(clock);
+            (responded, off_grid, accepted)
         };
-        phases.accept_ms += milliseconds(clock);
-
-        let mut next = accepted?;
+        let proposed = Candidate {
+            x: proposal.x.clone(),
+            ..candidate.clone()
+        };
+        let (mut responded, mut off_grid, mut accepted) = judge(candidate, detector, phases);
+        let is_refused = matches!(accepted, Err(StepError::Unresolved { .. }));
+        if is_refused && length <= settings.time.shortest() {
+            let clock = ProcessTime::now();
+            let mut squeezed = proposed;
+            let answer = squeeze(&mut squeezed, detector);
+            phases.respond_ms += milliseconds(clock);
+            match answer {
+                // without fail-safes the stages are on their own
+                Ok(_) if settings.failsafe.is_empty() => {}
+                Ok(more) => {
+                    response.add(more);
+                    (responded, off_grid, accepted) = judge(squeezed, detector, phases);
+                }
+                Err(NoRoom::Pinched(pinched)) => {
+                    let (w, mesh) = (dynamics.inverse_mass(), state.mesh());
+                    return Err(Refusal::Step(StepError::Pinched(Box::new(Pinch {
+                        frame: *tick / TICKS_PER_FRAME + 1,
+                        time: time + dt,
+                        ..Pinch::new(mesh, w, &pinched.points, pinched.room, pinched.reach)
+                    }))));
+                }
+                Err(NoRoom::Unknown) => {}
+            }
+        }
+        let mut next = accepted.map_err(Refusal::Step)?;
         let (kept, wanted) = kept_share(
             dynamics.mass(),
             state.positions(),
@@ -529,6 +595,7 @@ impl Simulation {
         *state = next;
         Ok(Attempt {
             response,
+            stretch,
             loops: u64::from(proposal.loops),
             off_grid,
             kept,
@@ -557,17 +624,11 @@ impl Simulation {
             let sum = report.stages.entry(stage.to_string()).or_default();
             *sum = sum.plus(*account);
         }
-        for stage in &self.settings.failsafe {
-            if attempt
-                .response
-                .rounds
-                .iter()
-                .any(|round| round.stage == stage.name())
-            {
-                *report
-                    .failsafes
-                    .entry(stage.name().to_string())
-                    .or_default() += 1;
+        let failsafes = self.settings.failsafe.iter().map(Stage::name);
+        for stage in failsafes.chain([squeeze::NAME]) {
+            let rounds = &attempt.response.rounds;
+            if rounds.iter().any(|round| round.stage == stage) {
+                *report.failsafes.entry(stage.to_string()).or_default() += 1;
             }
         }
     }
@@ -576,6 +637,7 @@ impl Simulation {
         let margin = Margin {
             thickness: &self.surfaces.thickness,
             rest: &self.surfaces.rest,
+            gap: None,
         };
         let near =
             self.detector
@@ -598,6 +660,18 @@ impl Simulation {
             .filter_map(|(energy, free)| free.then_some(energy))
             .sum()
     }
+}
+
+/// The most that any cloth edge was stretched by what changed its end positions from `wanted`, as a share of its rest length.
+fn stretch(wanted: &[DVec3], candidate: &Candidate<'_>) -> f64 {
+    let free = |v: u32| candidate.inverse_mass[v as usize] > 0.0;
+    let edges = candidate.mesh().edges().iter();
+    let cloth = edges.filter(|[a, b]| free(*a) || free(*b));
+    cloth.fold(0.0, |most: f64, &[a, b]| {
+        let length = |x: &[DVec3]| x[a as usize].distance(x[b as usize]);
+        let rest = length(&candidate.surfaces.rest);
+        most.max((length(&candidate.x) - length(wanted)) / rest)
+    })
 }
 
 /// `Σ m |x_new − x0|²` and `Σ m |x1 − x0|²` of the touched vertices.

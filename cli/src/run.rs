@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use percale::io::result::{ResultFolder, Summary};
+use percale::io::result::{ResultFolder, Stopped, Summary};
 use percale::scene::{Scene, SceneError, Variant};
 use percale::verify::audit;
 
@@ -88,15 +88,15 @@ impl Run {
         let frames = self.frames.unwrap_or(scene.frames);
         let bar = progress_bar(frames);
         bar.set_position(simulation.frame());
+        let mut stopped = None;
         while simulation.frame() < frames && !stop.load(Ordering::SeqCst) {
-            let report = simulation.step().map_err(|error| {
-                let done = simulation.frame();
-                Failure::stopped(format!(
-                    "frame {}: {error}; frames 0 to {done} are in {}",
-                    done + 1,
-                    path.display()
-                ))
-            })?;
+            let report = match simulation.step() {
+                Ok(report) => report,
+                Err(error) => {
+                    stopped = Some(Stopped::new(simulation.frame() + 1, &error));
+                    break;
+                }
+            };
             bar.set_message(format!(
                 "{} impacts",
                 report.impacts.vertex_face + report.impacts.edge_edge
@@ -117,11 +117,19 @@ impl Run {
         let state = simulation.state();
         let crossings = audit::obstacle_crossings(state.mesh(), state.positions()).len();
         let summary = folder
-            .finish(crossings)
+            .finish(crossings, stopped)
             .map_err(|error| Failure::stopped(error.to_string()))?;
         if self.json {
             println!("{}", serde_json::to_string(&summary)?);
-        } else {
+        }
+        if let Some(Stopped { frame, message, .. }) = &summary.stopped {
+            return Err(Failure::stopped(format!(
+                "frame {frame}: {message}; frames 0 to {} are in {}",
+                frame - 1,
+                path.display()
+            )));
+        }
+        if !self.json {
             println!("{}", describe(&summary, &path.display().to_string()));
         }
         if stop.load(Ordering::SeqCst) && simulation.frame() < frames {
@@ -182,6 +190,7 @@ fn describe(summary: &Summary, path: &str) -> String {
         intervals,
         failsafes,
         retries,
+        stretched,
         seconds,
         ..
     } = summary;
@@ -202,7 +211,7 @@ fn describe(summary: &Summary, path: &str) -> String {
     format!(
         "{frames} frames in {path}: {intersections} intersections\n\
          impacts      {} vertex-face, {} edge-edge; {rounds} rounds\n\
-         intervals    {intervals}, {retries} retries, {failsafes} with fail-safe\n\
+         intervals    {intervals}, {retries} retries, {stretched} shortened to spare the cloth, {failsafes} with fail-safe\n\
          smallest gap {gap}; motion kept by touched vertices: {kept}\n\
          energy lost  {lost}\n\
          strain       {:.1} % at most, {} faces above the limit in all frames\n\

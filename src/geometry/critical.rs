@@ -11,7 +11,7 @@ use super::mesh::NONE;
 use super::proximity::{
     closest_points_edge_edge, closest_points_vertex_edge, closest_points_vertex_face,
 };
-use super::{Closest, Margin, Mesh, Pair, Proximity};
+use super::{Closest, Impact, Margin, Mesh, Pair, Proximity};
 
 /// Half the sum of the thicknesses at the two closest points: the distance at which their surfaces touch.
 pub(super) fn thickness_at(vertices: [u32; 4], weights: &[f64; 4], thickness: &[f64]) -> f64 {
@@ -32,6 +32,40 @@ fn touched(vertices: [u32; 4], weights: &[f64; 4]) -> Touched {
 fn sorted(mut vertices: [u32; 3]) -> [u32; 3] {
     vertices.sort_unstable();
     vertices
+}
+
+/// Sine of the angle by which a normal may lean towards the surface that it stands on: a hundredth of the impulse then acts
+/// along that surface, like a friction of 0.01.
+const LEAN: f64 = 1.0e-2;
+
+/// Whether the two surfaces are nearest to each other where an impact at a distance has its points: no vertex next to either
+/// touching feature lies on the other one's side (the Voronoi regions of Shi §3, at the time of the impact).
+pub(crate) fn is_critical(mesh: &Mesh, impact: &Impact, x0: &[DVec3], x1: &[DVec3]) -> bool {
+    let at = |v: u32| x0[v as usize].lerp(x1[v as usize], impact.time);
+    let split = if impact.is_vertex_face() { 1 } else { 2 };
+    let sides = [(0..split, -impact.normal), (split..4, impact.normal)];
+    sides.into_iter().all(|(side, other)| {
+        let parts = side.filter(|&i| impact.weights[i] != 0.0);
+        let point: DVec3 = parts
+            .clone()
+            .map(|i| impact.weights[i].abs() * at(impact.vertices[i]))
+            .sum();
+        let is_behind = |way: DVec3| way.dot(other) <= LEAN * way.length();
+        let mut corners = parts.map(|i| impact.vertices[i]);
+        match (corners.next(), corners.next(), corners.next()) {
+            (Some(corner), None, _) => mesh.neighbours(corner).all(|v| is_behind(at(v) - point)),
+            (Some(a), Some(b), None) => {
+                let along = (at(b) - at(a)).normalize_or_zero();
+                let faces = mesh.faces_of_vertex(a).iter();
+                let faces = faces.map(|&face| mesh.faces()[face as usize]);
+                let mut around = faces.filter(|face| face.contains(&b)).flatten();
+                around.all(|v| {
+                    v == a || v == b || is_behind((at(v) - point).reject_from_normalized(along))
+                })
+            }
+            _ => true, // inside a face
+        }
+    })
 }
 
 /// Turns near pairs into proximities: each touching feature once, thresholds clamped; by pair.
@@ -180,6 +214,7 @@ mod tests {
         let margin = Margin {
             thickness: &vec![thickness; x.len()],
             rest: &x.iter().map(|p| 1e3 * *p).collect::<Vec<_>>(),
+            gap: None,
         };
         let found = Detector::new(mesh).proximities(mesh, x, &margin, None);
         found.iter().map(features).collect()
@@ -233,6 +268,68 @@ mod tests {
         )
         .unwrap();
         touching(&mesh, &x, 0.5)
+    }
+
+    /// How near the faces around either touching feature come to the other's point, in units of the gap: 1 if they do
+    /// not come nearer than the feature itself.
+    fn nearest_around(mesh: &Mesh, impact: &Impact, gap: f64, x: &[DVec3]) -> f64 {
+        let split = if impact.is_vertex_face() { 1 } else { 2 };
+        let side = |range: std::ops::Range<usize>| -> (DVec3, Vec<u32>) {
+            let parts = range.filter(|&i| impact.weights[i] != 0.0);
+            let point = |i: usize| impact.weights[i].abs() * x[impact.vertices[i] as usize];
+            let vertices = parts.clone().map(|i| impact.vertices[i]).collect();
+            (parts.map(point).sum(), vertices)
+        };
+        let (a, b) = (side(0..split), side(split..4));
+        let nearest = |part: &[u32], other: DVec3| {
+            let around = mesh
+                .faces()
+                .iter()
+                .filter(|face| part.iter().all(|v| face.contains(v)));
+            let distances = around.map(|face| {
+                let [a, b, c] = face.map(|v| x[v as usize]);
+                closest_points_vertex_face([other, a, b, c])
+                    .distance_squared
+                    .sqrt()
+            });
+            distances.fold(gap, f64::min)
+        };
+        nearest(&a.1, b.0).min(nearest(&b.1, a.0)) / gap
+    }
+
+    proptest! {
+        #[test]
+        fn an_impact_is_critical_if_no_face_around_it_is_nearer(
+            heights in prop::array::uniform5(prop::sample::select(vec![-0.5, 0.0, 0.25])),
+            tip in position(),
+            lower in position(),
+            upper in position(),
+        ) {
+            let ring = [[0.0, 0.0], [2.0, 0.0], [0.0, 2.0], [-2.0, 0.0], [0.0, -2.0]];
+            let mut x: Vec<DVec3> = ring.iter().zip(heights).map(|([x, y], z)| DVec3::new(*x, *y, z)).collect();
+            x.extend([tip, tip + lower + DVec3::X, tip + upper + DVec3::Z]);
+            let area = (x[6] - x[5]).cross(x[7] - x[5]).length();
+            prop_assume!(area > 1e-3, "to which side a needle leans is not known");
+            let faces = vec![[0, 1, 2], [0, 2, 3], [0, 3, 4], [0, 4, 1], [5, 6, 7]];
+            let mesh = Mesh::new(8, faces).unwrap();
+            for pair in Detector::new(&mesh).pairs(&mesh, &x, &x, f64::INFINITY) {
+                let vertices = mesh.vertices_of(pair);
+                let at = vertices.map(|v| x[v as usize]);
+                let closest = Closest::of(pair, at);
+                let gap = closest.distance_squared.sqrt();
+                if gap < 1e-3 {
+                    continue; // the direction is not known well enough
+                }
+                let normal = closest.normal(pair, at);
+                let impact = Impact { pair, vertices, weights: closest.weights, normal, time: 0.5, certain: true };
+                let found = is_critical(&mesh, &impact, &x, &x);
+                let nearest = nearest_around(&mesh, &impact, gap, &x);
+                // between two neighbours of a corner the lean is at most twice that of either, at angles up to 120°
+                let as_leaning = (1.0 - 4.0 * LEAN * LEAN).sqrt();
+                let holds = if found { nearest > as_leaning - 1e-9 } else { nearest < 1.0 };
+                prop_assert!(holds, "{impact:?}: {found}, {nearest}");
+            }
+        }
     }
 
     #[test]
@@ -308,6 +405,7 @@ mod tests {
         let margin = Margin {
             thickness: &[0.1, 0.1, 0.1, 0.9, 0.9, 0.9],
             rest: &x.map(|p| 9.0 * p),
+            gap: None,
         };
         let found = Detector::new(&mesh).proximities(&mesh, &x, &margin, None);
         assert_eq!(found.len(), 1);
@@ -355,6 +453,7 @@ mod tests {
             let margin = Margin {
                 thickness: &[0.5; 6],
                 rest: &rest,
+                gap: None,
             };
             let found = Detector::new(mesh).proximities(mesh, &x, &margin, None);
             assert_eq!(found.len(), 1, "{found:?}");
@@ -381,6 +480,7 @@ mod tests {
         let margin = Margin {
             thickness: &thickness,
             rest: &x,
+            gap: None,
         };
         assert_eq!(
             Detector::new(&mesh).proximities(&mesh, &x, &margin, None),

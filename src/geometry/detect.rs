@@ -21,6 +21,10 @@ pub struct Margin<'a> {
     /// Rest positions. Features of one body are never kept further apart than half their distance at rest, else
     /// cloth with a thickness near the length of its edges would push itself apart.
     pub rest: &'a [DVec3],
+    /// The least gap that each vertex has at the start, in metres; none means that nothing is near. What slides over a
+    /// surface in contact comes upon features that it is not kept from yet: asked to stay further from them than from
+    /// that surface, it would be caught by edges that nobody can feel.
+    pub gap: Option<&'a [f64]>,
 }
 
 /// What is asked about a motion.
@@ -44,8 +48,8 @@ const SHARE: f64 = 0.5;
 const GAP_ERROR: f64 = 16.0 * f64::EPSILON;
 
 impl Margin<'_> {
-    /// The separation of a pair, in metres: the least of its thickness, half its gap at `x0`, and half its distance at
-    /// rest within one body; 0 where the gap is too small to be told from rounding.
+    /// The separation of a pair, in metres: the least of its thickness, half its gap at `x0`, half the least gap of its
+    /// vertices there, and half its distance at rest within one body; 0 where the gap is too small to be told from rounding.
     pub fn separation(&self, mesh: &Mesh, pair: Pair, x0: &[DVec3]) -> f64 {
         let thickness = self.pair_thickness(mesh, pair);
         if thickness == 0.0 {
@@ -58,7 +62,12 @@ impl Margin<'_> {
         if gap <= 2.0 * GAP_ERROR * extent(&start) {
             return 0.0;
         }
-        let separation = thickness.min(SHARE * gap);
+        let least = |gaps: &[f64]| {
+            vertices
+                .iter()
+                .fold(gap, |gap, &v| gap.min(gaps[v as usize]))
+        };
+        let separation = thickness.min(SHARE * self.gap.map_or(gap, least));
         separation.min(self.rest_limit(mesh, pair, separation))
     }
 
@@ -534,10 +543,14 @@ mod tests {
         }
 
         #[test]
-        fn impacts_are_those_of_every_pair_asked_alone(soup in soup(12), thickness in prop::collection::vec(prop_oneof![Just(0.0), Just(0.25), Just(1.5)], 72)) {
+        fn impacts_are_those_of_every_pair_asked_alone(
+            soup in soup(12),
+            thickness in prop::collection::vec(prop_oneof![Just(0.0), Just(0.25), Just(1.5)], 72),
+            gap in prop::collection::vec(prop_oneof![Just(0.125), Just(f64::INFINITY)], 72),
+        ) {
             let Soup { mesh, x0, x1 } = &soup;
             let rest: Vec<DVec3> = x1.iter().map(|p| 3.0 * p.yzx()).collect();
-            let margin = Margin { thickness: &thickness[..x0.len()], rest: &rest };
+            let margin = Margin { thickness: &thickness[..x0.len()], rest: &rest, gap: Some(&gap) };
             let mut detector = Detector::new(mesh);
             for margin in [None, Some(margin)] {
                 let asked = Asked { margin, ..Asked::default() };
@@ -573,7 +586,7 @@ mod tests {
         ) {
             let Soup { mesh, x0, mut x1 } = soup;
             let thickness = vec![0.25; x0.len()];
-            let asked = Asked { mode: Mode::Fast, margin: Some(Margin { thickness: &thickness, rest: &x0 }) };
+            let asked = Asked { mode: Mode::Fast, margin: Some(Margin { thickness: &thickness, rest: &x0, gap: None }) };
             let exact = Asked { mode: Mode::Exact, margin: None };
             let distance = proof_distance(&asked).unwrap();
             let mut move_some = |nudges: &[(usize, DVec3)]| {
@@ -584,7 +597,7 @@ mod tests {
             let mut detector = Detector::new(&mesh);
             let (_, at) = move_some(&[]);
             let wide = vec![0.375; x0.len()];
-            let wide = Margin { thickness: &wide, rest: &x0 };
+            let wide = Margin { thickness: &wide, rest: &x0, gap: None };
             prop_assert_eq!(detector.proximities(&mesh, &x0, &wide, None), Detector::new(&mesh).proximities(&mesh, &x0, &wide, None));
             prop_assert_eq!(detector.impacts(&mesh, &x0, &at, &asked), Detector::new(&mesh).impacts(&mesh, &x0, &at, &asked));
             detector.impacts(&mesh, &x0, &at, &asked);
@@ -678,6 +691,7 @@ mod tests {
             let margin = Margin {
                 thickness,
                 rest: &rest,
+                gap: None,
             };
             margin.separation(mesh, pair, &at(gap))
         };
@@ -700,6 +714,7 @@ mod tests {
         let margin = Margin {
             thickness: &uneven,
             rest: &rest,
+            gap: None,
         };
         let edges = |a: [u32; 2], b: [u32; 2]| {
             let edge = |ends| two.edges().iter().position(|&e| e == ends).unwrap() as u32;
@@ -735,6 +750,7 @@ mod tests {
             margin: Some(Margin {
                 thickness: &[1.0; 6],
                 rest: &rest,
+                gap: None,
             }),
             ..Asked::default()
         };

@@ -3,7 +3,7 @@
 pub mod aabb;
 mod bvh;
 pub mod ccd;
-mod critical;
+pub(crate) mod critical;
 pub mod detect;
 pub mod impact;
 pub mod intersect;

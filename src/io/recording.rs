@@ -242,7 +242,7 @@ mod tests {
             folder.push(run.state(), report, &run.checkpoint()).unwrap();
             states.push(run.state().positions().to_vec());
         }
-        folder.finish(0).unwrap();
+        folder.finish(0, None).unwrap();
         states
     }
 

@@ -24,6 +24,7 @@ use sha2::{Digest, Sha256};
 
 use super::cache::{self, Cache, bytes_of, take_u64, vectors_of};
 use super::recording::object_path;
+use crate::error::{Pinch, StepError};
 use crate::geometry::{Body, Mesh};
 use crate::response::Account;
 use crate::scene::Scene;
@@ -113,6 +114,8 @@ pub struct Summary {
     pub failsafes: usize,
     /// Refused attempts.
     pub retries: usize,
+    /// Attempts given up because the response would have stretched the cloth too much.
+    pub stretched: usize,
     /// Vertices that could not be put on the output grid, over all frames.
     pub off_grid: usize,
     /// Cloth faces above the strain limit of their fabric, summed over all frames.
@@ -129,6 +132,36 @@ pub struct Summary {
     pub seconds: f64,
     /// SHA-256 of the little-endian f64 positions of all output frames.
     pub hash: String,
+    /// Why the run ended before its last frame; none if it did not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<Stopped>,
+}
+
+/// Why a run ended on the way.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Stopped {
+    /// Frame that could not be reached.
+    pub frame: u64,
+    /// For people.
+    pub message: String,
+    /// Which objects leave no room, if that is why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pinch: Option<Pinch>,
+}
+
+impl Stopped {
+    /// At a frame, by an error.
+    pub fn new(frame: u64, error: &StepError) -> Self {
+        let pinch = match error {
+            StepError::Pinched(pinch) => Some((**pinch).clone()),
+            _ => None,
+        };
+        Self {
+            frame,
+            message: error.to_string(),
+            pinch,
+        }
+    }
 }
 
 /// A result folder that is open for writing.
@@ -305,8 +338,12 @@ impl ResultFolder {
         sums
     }
 
-    /// Writes `report.json` and returns its totals.
-    pub fn finish(&self, obstacle_crossings: usize) -> Result<Summary, ResultError> {
+    /// Writes `report.json` and returns its totals; `stopped` says why the run ended on the way, if it did.
+    pub fn finish(
+        &self,
+        obstacle_crossings: usize,
+        stopped: Option<Stopped>,
+    ) -> Result<Summary, ResultError> {
         let sum = |count: fn(&FrameReport) -> usize| self.frames.iter().map(count).sum::<usize>();
         let total = |value: fn(&FrameReport) -> f64| self.frames.iter().map(value).sum::<f64>();
         let wanted = total(|f| f.wanted);
@@ -323,6 +360,7 @@ impl ResultFolder {
             intervals: sum(|f| f.intervals),
             failsafes: sum(|f| f.failsafes.values().sum()),
             retries: sum(|f| f.retries),
+            stretched: sum(|f| f.stretched),
             off_grid: sum(|f| f.off_grid),
             strain_over: sum(|f| f.strain_over as usize),
             largest_strain: (self.frames.iter())
@@ -337,6 +375,7 @@ impl ResultFolder {
             stages: self.stages(),
             seconds: 1e-3 * total(|f| f.phases.total_ms()),
             hash: self.hash()?,
+            stopped,
         };
         #[derive(Serialize)]
         struct Report<'a> {

@@ -10,6 +10,7 @@ pub mod inelastic;
 pub mod pass;
 pub mod repulsion;
 pub mod rigid_zones;
+pub mod squeeze;
 mod zones;
 
 use glam::DVec3;
@@ -26,8 +27,9 @@ pub use repulsion::{Repulsion, RepulsionForm};
 pub use rigid_zones::RigidZones;
 
 use self::inelastic::zone::Zone;
+use crate::geometry::critical::is_critical;
 use crate::geometry::detect::{Asked, Detector, Margin};
-use crate::geometry::{ContactPoint, Impact, ccd};
+use crate::geometry::{ContactPoint, Impact, Mesh, Proximity, ccd};
 use crate::state::Candidate;
 
 /// A response method with its settings, as a scene names it.
@@ -213,34 +215,88 @@ impl Response {
     }
 }
 
+impl Response {
+    /// Adds what was done after these stages had failed: their end positions are given up, what they met is kept.
+    pub(crate) fn add(&mut self, last: Self) {
+        self.rounds.extend(last.rounds);
+        self.accounts = last.accounts;
+        self.touched.extend(last.touched);
+        self.touched.sort_unstable();
+        self.touched.dedup();
+        self.pushed = last.pushed;
+        self.zoned.clear();
+    }
+}
+
 /// Impacts are judged by this share of the thickness, while stages open pairs to the whole of it: what one impulse
 /// resolved does not come back because the next one moved it by a rounding error.
 const SLACK: f64 = 0.5;
 
+/// The least gap of each cloth vertex in metres, infinite where nothing is near. Obstacles have none: one triangle may carry
+/// many cloths, and what presses on it here is no measure of what comes near there.
+fn least_gaps(mesh: &Mesh, near: &[Proximity]) -> Vec<f64> {
+    let mut gaps = vec![f64::INFINITY; mesh.vertex_count()];
+    for near in near {
+        for v in near.vertices.into_iter().filter(|&v| !mesh.is_obstacle(v)) {
+            gaps[v as usize] = near.gap.min(gaps[v as usize]);
+        }
+    }
+    gaps
+}
+
+/// The impacts to respond to first: those where the two surfaces are nearest, and others that share no free vertex with one.
+///
+/// A candidate that goes through a floor meets the edges between the floor's triangles from below and from the side. Once what came
+/// first is resolved, these impacts are gone; responded to at the same time, they would catch what slides. Only in the first round: later
+/// ones see no raw candidate any more, and in a crowd putting off costs rounds.
+fn due(impacts: &[Impact], candidate: &Candidate<'_>) -> Vec<Impact> {
+    let (mesh, x0) = (candidate.mesh(), candidate.start.positions());
+    let first: Vec<bool> = impacts
+        .iter()
+        .map(|impact| is_critical(mesh, impact, x0, &candidate.x))
+        .collect();
+    let mut is_taken = vec![false; candidate.x.len()];
+    let free = |v: &u32| candidate.inverse_mass[*v as usize] > 0.0;
+    for (impact, _) in impacts.iter().zip(&first).filter(|(_, first)| **first) {
+        for &v in impact.vertices.iter().filter(|v| free(v)) {
+            is_taken[v as usize] = true;
+        }
+    }
+    let alone = |impact: &Impact| impact.vertices.iter().all(|&v| !is_taken[v as usize]);
+    let both = impacts.iter().zip(first);
+    both.filter_map(|(impact, first)| (first || alone(impact)).then_some(*impact))
+        .collect()
+}
+
 /// Runs the stages in order until no impact is left or all rounds are spent.
 ///
 /// Impacts are looked for with the pair's separation (design §3), so that what is resolved here stays clear of
-/// rounding. Leftover impacts are not an error: only [`crate::verify::accept`] judges.
+/// rounding; `near` are the proximities at the start ([`Repulsion::near`]), which limit it. Leftover impacts are not an
+/// error: only [`crate::verify::accept`] judges.
 pub fn respond(
     stages: &[Stage],
+    near: &[Proximity],
     candidate: &mut Candidate<'_>,
     detector: &mut Detector,
 ) -> Response {
     let scope = Scope::All;
-    respond_in(&[Pass { scope, stages }], candidate, detector)
+    respond_in(&[Pass { scope, stages }], near, candidate, detector)
 }
 
 /// The same pass after pass, each over its own impacts; see [`pass`].
 pub fn respond_in(
     passes: &[Pass<'_>],
+    near: &[Proximity],
     candidate: &mut Candidate<'_>,
     detector: &mut Detector,
 ) -> Response {
     let surfaces = candidate.surfaces;
+    let gaps = least_gaps(candidate.mesh(), near);
     let judged: Vec<f64> = surfaces.thickness.iter().map(|h| SLACK * h).collect();
     let margin = Margin {
         thickness: &judged,
         rest: &surfaces.rest,
+        gap: Some(&gaps),
     };
     let asked = Asked {
         mode: ccd::Mode::Fast,
@@ -282,7 +338,13 @@ pub fn respond_in(
                 edge_edge,
             });
 
-            let changed = stage.apply(&own, &mut memory, candidate);
+            let mut changed = Vec::new();
+            if response.rounds.len() == 1 {
+                changed = stage.apply(&due(&own, candidate), &mut memory, candidate);
+            }
+            if changed.is_empty() {
+                changed = stage.apply(&own, &mut memory, candidate);
+            }
             if matches!(stage, Stage::RigidZones(_) | Stage::Hold(_)) {
                 response.zoned.extend(&changed);
             }

@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::contact::keep_open;
-use crate::geometry::{ContactPoint, Detector, Margin};
+use crate::geometry::{ContactPoint, Detector, Margin, Proximity};
 use crate::state::Candidate;
 
 /// How strongly repulsions open what is too near.
@@ -63,23 +63,24 @@ impl Default for Repulsion {
 }
 
 impl Repulsion {
-    /// Applies repulsions to a candidate; returns the points that had to be pushed.
-    pub fn apply(
-        &self,
-        candidate: &mut Candidate<'_>,
-        detector: &mut Detector,
-    ) -> Vec<ContactPoint> {
-        if self.max_sweeps == 0 {
-            return Vec::new();
-        }
-        let start = candidate.start;
-        let surfaces = candidate.surfaces;
+    /// What is near at the start of the interval: for [`Repulsion::apply`], and for [`super::respond`] to know where cloth
+    /// lies on something.
+    pub fn near(&self, candidate: &Candidate<'_>, detector: &mut Detector) -> Vec<Proximity> {
+        let (start, surfaces) = (candidate.start, candidate.surfaces);
         let reach: Vec<f64> = surfaces.thickness.iter().map(|h| self.reach * h).collect();
         let margin = Margin {
             thickness: &reach,
             rest: &surfaces.rest,
+            gap: None,
         };
-        let near = detector.proximities(start.mesh(), start.positions(), &margin, None);
+        detector.proximities(start.mesh(), start.positions(), &margin, None)
+    }
+
+    /// Applies repulsions to a candidate; returns the points that had to be pushed.
+    pub fn apply(&self, near: &[Proximity], candidate: &mut Candidate<'_>) -> Vec<ContactPoint> {
+        if self.max_sweeps == 0 {
+            return Vec::new();
+        }
         // the threshold may be clamped by the rest distance of neighbours, the thickness with it
         let points: Vec<(ContactPoint, f64, f64)> = near
             .iter()

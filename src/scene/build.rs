@@ -5,7 +5,7 @@ use std::sync::Arc;
 use glam::DVec3;
 
 use super::objects::{Grip, Object};
-use super::{Quantity, Scene, SceneError};
+use super::{OnPinch, Quantity, Scene, SceneError};
 use crate::dynamics::{ClothModel, Dynamics, RestShape};
 use crate::geometry::{Body, Mesh};
 use crate::script::Script;
@@ -16,8 +16,13 @@ impl Scene {
     /// Makes the simulation and certifies its start.
     ///
     /// # Errors
-    /// Impossible shapes, files that cannot be read, or a start that is tangled.
+    /// Impossible shapes, files that cannot be read, a start that is tangled, or `on_pinch = "tangle"`.
     pub fn build(&self) -> Result<Simulation, SceneError> {
+        if self.on_pinch == OnPinch::Tangle {
+            let message =
+                "'tangle' needs untangling, which does not exist yet; write on_pinch = \"stop\"";
+            return Err(SceneError::value("on_pinch", message));
+        }
         let objects = self.objects()?;
         let mesh = mesh_of(&objects)?;
         let (mut x, mut v, mut tracks) = (Vec::new(), Vec::new(), Vec::new());

@@ -4,6 +4,7 @@
 pub const BUILTIN: &[(&str, &str)] = &[
     ("drop", include_str!("../../scenes/drop.toml")),
     ("stack", include_str!("../../scenes/stack.toml")),
+    ("card-house", include_str!("../../scenes/card-house.toml")),
     ("fabrics", include_str!("../../scenes/fabrics.toml")),
     ("flag", include_str!("../../scenes/flag.toml")),
     (

@@ -23,6 +23,9 @@ impl Scene {
         self.camera.check()?;
         positive("time.max_interval", self.time.max_interval)?;
         positive("time.min_interval", self.time.min_interval)?;
+        if self.time.max_stretch != f64::INFINITY {
+            positive("time.max_stretch", self.time.max_stretch)?;
+        }
         for (list, stages) in [("response", &self.response), ("failsafe", &self.failsafe)] {
             for (i, stage) in stages.iter().enumerate() {
                 if let Stage::Inelastic(stage) = stage {

@@ -68,6 +68,9 @@ pub struct Scene {
     /// Coulomb coefficient of all pairs of surfaces without one of their own; at least 0.
     #[serde(default = "default_friction")]
     pub friction: f64,
+    /// What becomes of a run when scripted objects leave no room for cloth between them.
+    #[serde(default)]
+    pub on_pinch: OnPinch,
     /// Pairs of surfaces with a friction of their own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub surface_pair: Vec<SurfacePair>,
@@ -137,6 +140,17 @@ fn default_passes() -> u32 {
 
 fn default_failsafe() -> Vec<Stage> {
     vec![Stage::Hold(Hold::default())]
+}
+
+/// What becomes of a run when scripted objects leave no room.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OnPinch {
+    /// It ends with an error that names the objects, the frame and what is missing; all earlier frames stay.
+    #[default]
+    Stop,
+    /// It goes on with the crossing listed, and untangles it when there is room again. Not yet: such a scene is refused when it starts.
+    Tangle,
 }
 
 /// Friction between two surfaces.

@@ -100,7 +100,10 @@ pub fn accept(candidate: Candidate<'_>, detector: &mut Detector) -> Result<Verif
     };
     let impacts = detector.impacts(mesh, &start.x, &x, &exact);
     if let Some(first) = impacts.first() {
+        let [a, .., b] = first.vertices;
+        let name = |v| mesh.bodies()[mesh.body_of_vertex(v) as usize].name.clone();
         return Err(StepError::Unresolved {
+            bodies: [name(a), name(b)],
             count: impacts.len(),
             first: first.pair,
             vertices: first.vertices,

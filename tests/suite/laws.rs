@@ -89,7 +89,8 @@ impl Case {
             dt: 0.01,
             x: self.wanted.clone(),
         };
-        let response = respond(stages, &mut candidate, &mut detector);
+        let near = Repulsion::default().near(&candidate, &mut detector);
+        let response = respond(stages, &near, &mut candidate, &mut detector);
         assert!(!response.rounds.is_empty(), "the case is meant to collide");
         let x = candidate.x.clone();
         let accepted = verify::accept(candidate, &mut detector).unwrap();
@@ -221,7 +222,8 @@ fn repulsion_opens_what_is_too_near_and_keeps_momentum() {
         x: x.clone(),
     };
     let repulsion = Repulsion::default();
-    let pushed = repulsion.apply(&mut candidate, &mut detector);
+    let near = repulsion.near(&candidate, &mut detector);
+    let pushed = repulsion.apply(&near, &mut candidate);
     assert!(pushed.len() > 100, "{} points pushed", pushed.len());
     assert!(case.momentum(&candidate.x).length() < 1e-15);
     let height = |x: &[DVec3]| {
@@ -437,7 +439,8 @@ fn a_spring_repulsion_gives_under_pressure_and_is_capped() {
             dt: 1e-3,
             x: case.wanted.clone(),
         };
-        repulsion.apply(&mut candidate, &mut Detector::new(&mesh));
+        let near = repulsion.near(&candidate, &mut Detector::new(&mesh));
+        repulsion.apply(&near, &mut candidate);
         let mean = |x: &[DVec3]| x.iter().map(|p| p.y).sum::<f64>() / 121.0;
         mean(&candidate.x[121..]) - mean(&candidate.x[..121])
     };

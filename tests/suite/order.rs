@@ -6,7 +6,7 @@ use glam::{DVec3, dvec3};
 use percale::geometry::detect::Detector;
 use percale::geometry::{Body, BodyKind, Mesh};
 use percale::response::{
-    Impulses, Inelastic, Pass, Response, RigidZones, Scope, Stage, respond_in,
+    Impulses, Inelastic, Pass, Repulsion, Response, RigidZones, Scope, Stage, respond_in,
 };
 use percale::state::{Candidate, Surfaces};
 use percale::verify;
@@ -63,7 +63,8 @@ impl Triangles {
             dt: 0.01,
             x: wanted.collect(),
         };
-        let response = respond_in(passes, &mut candidate, &mut detector);
+        let near = Repulsion::default().near(&candidate, &mut detector);
+        let response = respond_in(passes, &near, &mut candidate, &mut detector);
         let x = candidate.x.clone();
         let accepted = verify::accept(candidate, &mut detector).is_ok();
         (response, x, accepted)
@@ -142,5 +143,6 @@ fn in_causal_order_an_impact_that_an_earlier_one_prevents_costs_nothing() {
     let (at_once, causal) = (way(false), way(true));
     println!("along the floor: {at_once:.3} m at once, {causal:.3} m in causal order");
     assert!((causal - 0.5).abs() < 1e-12, "{causal}");
-    assert!(at_once < 0.3, "{at_once}: the wall is answered too");
+    // what is nearest comes first in any order, but some of the wall is answered too
+    assert!(at_once < 0.45, "{at_once}");
 }

@@ -43,6 +43,33 @@ fn sheet(more: &str) -> String {
     )
 }
 
+/// Largest strain at any frame, and attempts given up, of a sheet thrown over a ball.
+fn thrown_over_a_ball(max_stretch: &str) -> (f64, usize) {
+    let mut simulation = build(&format!(
+        "frames = 8\nfps = 60\nthickness = 2e-3\n[time]\nmax_interval = 1\nmax_stretch = {max_stretch}\n\
+         [[cloth]]\nname = \"cloth\"\nshape = {{ kind = \"sheet\", size = [1, 1], cells = [16, 16] }}\n\
+         position = [0, 0.3, 0]\nvelocity = [0, -5, 0]\n\
+         [[obstacle]]\nname = \"ball\"\nshape = {{ kind = \"sphere\", radius = 0.25, subdivisions = 3 }}\n"
+    ));
+    let frames: Vec<_> = (0..8).map(|_| simulation.step().unwrap()).collect();
+    let strain = frames.iter().map(|frame| frame.largest_strain);
+    let given_up = frames.iter().map(|frame| frame.stretched).sum();
+    (strain.fold(0.0, f64::max), given_up)
+}
+
+#[test]
+fn max_stretch_makes_intervals_short_where_contact_would_tear_the_cloth() {
+    let (free, none) = thrown_over_a_ball("inf");
+    let (limited, given_up) = thrown_over_a_ball("0.1");
+    println!("strain {free:.3} without the limit, {limited:.3} with it, {given_up} given up");
+    assert_eq!(none, 0);
+    assert!(given_up > 0);
+    assert!(limited < 0.5 * free, "{limited} of {free}");
+    let text = sheet("[time]\nmax_stretch = 0\n");
+    let error = Scene::from_text(&text, "test.toml", &[]).unwrap_err();
+    assert!(error.to_string().contains("time.max_stretch"), "{error}");
+}
+
 #[test]
 fn restitution_brings_back_its_square_of_the_height() {
     for restitution in [0.0, 0.5, 0.9] {

@@ -31,6 +31,7 @@ mod bounded;
 pub mod coulomb;
 mod lsmr;
 pub mod paper;
+pub mod pinch;
 mod rows;
 pub mod zone;
 
@@ -41,6 +42,8 @@ use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use self::pinch::{Certificate, infeasible_subset, is_limit, limit};
+use self::rows::Rows;
 use self::zone::{Contact, Solution, Unsolved, Zone};
 use super::zones::Sets;
 use crate::geometry::{ContactPoint, Impact, Pair};
@@ -118,9 +121,36 @@ pub(super) struct Zones {
     /// By root: zones without a solution, with the number of their contacts then.
     unsolved: BTreeMap<u32, usize>,
     hardest: Option<(u32, Zone)>,
+    /// Whether contacts that leave no room for one another give up part of their gaps.
+    squeezes: bool,
+    /// What proves that a zone has no room at all, least room first.
+    pinched: Option<Pinched>,
+}
+
+/// Contact points with multipliers that prove that scripted vertices leave no room; see [`Certificate`].
+#[derive(Clone, Debug)]
+pub struct Pinched {
+    /// Points with their multipliers.
+    pub points: Vec<(ContactPoint, f64)>,
+    /// The room that is left, in metres; not positive.
+    pub room: f64,
+    /// How far free vertices may go along each axis, in metres.
+    pub reach: f64,
 }
 
 impl Zones {
+    /// Zones whose contacts give up part of their gaps where there is not room for all of them.
+    pub(super) fn squeezing(candidate: &Candidate<'_>) -> Self {
+        Self {
+            squeezes: true,
+            ..Self::new(candidate, Form::Coulomb)
+        }
+    }
+
+    pub(super) fn pinched(&mut self) -> Option<Pinched> {
+        self.pinched.take()
+    }
+
     pub(super) fn new(candidate: &Candidate<'_>, form: Form) -> Self {
         let n = candidate.x.len();
         let connects = match form {
@@ -135,6 +165,8 @@ impl Zones {
             connects,
             unsolved: BTreeMap::new(),
             hardest: None,
+            squeezes: false,
+            pinched: None,
         }
     }
 
@@ -265,15 +297,24 @@ impl Inelastic {
         let solved: Vec<_> = groups
             .into_par_iter()
             .map(|group| {
-                let (zone, vertices) = zones.zone_of(group, candidate);
-                let solution = self.solve(&zone);
-                (group, zone, vertices, solution)
+                let (mut zone, vertices) = zones.zone_of(group, candidate);
+                let (solution, pinched) = match zones.squeezes {
+                    false => (self.solve(&zone), None),
+                    true => self.squeeze(&mut zone),
+                };
+                (group, zone, vertices, solution, pinched)
             })
             .collect();
 
         let mut changed = Vec::new();
-        let (mut unsolved, mut warm) = (Vec::new(), Vec::new());
-        for (group, zone, vertices, solution) in solved {
+        let (mut unsolved, mut warm, mut targets) = (Vec::new(), Vec::new(), Vec::new());
+        for (group, zone, vertices, solution, pinched) in solved {
+            if zones.squeezes {
+                targets.extend(group.iter().zip(&zone.contacts).map(|(m, c)| (m.1, *c)));
+            }
+            if let Some(certificate) = pinched {
+                zones.keep_pinched(&certificate, group);
+            }
             let iterations = match &solution {
                 Ok(solution) => solution.iterations,
                 Err(_) => u32::MAX,
@@ -304,6 +345,10 @@ impl Inelastic {
                 zones.hardest = Some((iterations, zone));
             }
         }
+        for (number, squeezed) in targets {
+            let contact = &mut zones.contacts[number].contact;
+            (contact.target, contact.scale) = (squeezed.target, squeezed.scale);
+        }
         for (number, impulse) in warm {
             zones.contacts[number].contact.warm = impulse;
         }
@@ -324,7 +369,61 @@ impl Inelastic {
     }
 }
 
+/// Of the room that there is, the share that contacts are given which cannot have all: the rest is for what a contact
+/// does besides what its linearisation says.
+const ROOM_SHARE: f64 = 0.5;
+
+/// Times that contacts of one zone give up part of their gaps, or that more of its vertices are limited.
+const MAX_SQUEEZES: usize = 64;
+
+impl Inelastic {
+    /// Solves a zone, with no vertex going further than an edge is long; where not all contacts can keep their gaps, all keep
+    /// the share that there is room for where they exclude one another. A certificate is returned where there is none.
+    fn squeeze(&self, zone: &mut Zone) -> (Result<Solution, Unsolved>, Option<Certificate>) {
+        let reach = zone.longest_edge();
+        for _ in 0..MAX_SQUEEZES {
+            let unsolved = match self.solve(zone) {
+                Ok(solution) if limit(zone, &solution.x, reach) => continue,
+                Ok(solution) => return (Ok(solution), None),
+                Err(unsolved) => unsolved,
+            };
+            let certificate = match &unsolved {
+                Unsolved::Pinched(farkas) => Certificate::of(zone, farkas),
+                Unsolved::Iterations(_) => infeasible_subset(zone),
+            };
+            match certificate {
+                Some(certificate) if certificate.room <= 0.0 => {
+                    return (Err(unsolved), Some(certificate));
+                }
+                Some(certificate) if certificate.room < certificate.asked => {
+                    let share = ROOM_SHARE * certificate.room / certificate.asked;
+                    // all of the zone alike: what is squeezed here is squeezed next to it, too
+                    for contact in zone.contacts.iter_mut().filter(|c| !is_limit(c)) {
+                        contact.target *= share;
+                        contact.scale = contact.target;
+                    }
+                }
+                _ => return (Err(unsolved), None),
+            }
+        }
+        (Err(Unsolved::Iterations(0)), None)
+    }
+}
+
 impl Zones {
+    fn keep_pinched(&mut self, certificate: &Certificate, group: &[(u32, usize)]) {
+        let least = self.pinched.as_ref().map(|pinched| pinched.room);
+        if least.is_none_or(|least| certificate.room < least) {
+            let each = certificate.multipliers.iter();
+            let point = |&(i, l): &(usize, f64)| (self.contacts[group[i].1].point, l);
+            self.pinched = Some(Pinched {
+                points: each.map(point).collect(),
+                room: certificate.room,
+                reach: certificate.reach,
+            });
+        }
+    }
+
     /// A zone in numbers of its own, and which vertices they stand for.
     fn zone_of(&self, group: &[(u32, usize)], candidate: &Candidate<'_>) -> (Zone, Vec<u32>) {
         let contacts = || group.iter().map(|&(_, number)| &self.contacts[number]);

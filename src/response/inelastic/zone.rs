@@ -88,6 +88,50 @@ impl Zone {
             .sum()
     }
 
+    /// Length of the longest edge of the features that meet, at the start, in metres.
+    pub(super) fn longest_edge(&self) -> f64 {
+        let each = self.contacts.iter().map(|contact| {
+            let [a, b, c, d] = contact.vertices.map(|v| self.start[v as usize]);
+            match contact.weights[1] > 0.0 {
+                true => (a - b).length().max((c - d).length()),
+                false => (b - c).length().max((c - d).length()).max((d - b).length()),
+            }
+        });
+        each.fold(0.0, f64::max)
+    }
+
+    /// The zone of some of its contacts alone, and their numbers in this one.
+    pub(super) fn part(&self, contacts: &[usize]) -> (Self, Vec<usize>) {
+        let mut numbers = contacts.to_vec();
+        numbers.sort_unstable();
+        let mut vertices: Vec<u32> = numbers
+            .iter()
+            .flat_map(|&i| self.contacts[i].vertices)
+            .collect();
+        vertices.sort_unstable();
+        vertices.dedup();
+        let local = |v: u32| {
+            let place = vertices.binary_search(&v);
+            place.expect("all vertices of all contacts are listed") as u32
+        };
+        let part = Self {
+            inverse_mass: vertices
+                .iter()
+                .map(|&v| self.inverse_mass[v as usize])
+                .collect(),
+            start: vertices.iter().map(|&v| self.start[v as usize]).collect(),
+            wanted: vertices.iter().map(|&v| self.wanted[v as usize]).collect(),
+            contacts: numbers
+                .iter()
+                .map(|&i| Contact {
+                    vertices: self.contacts[i].vertices.map(local),
+                    ..self.contacts[i]
+                })
+                .collect(),
+        };
+        (part, numbers)
+    }
+
     /// Largest lack of a gap, as a share of the contact's scale.
     pub fn lack(&self, x: &[DVec3]) -> f64 {
         let lack = |contact: &Contact| (contact.target - contact.gap(x)) / contact.scale;

@@ -1,0 +1,118 @@
+//! Scripted objects that leave no room: the run ends with their names, and everything before is whole.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot unwrap has failed")]
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+/// Two boxes that overlap by 1 mm for ten frames, with a napkin between them; they touch in frame 12.
+const SCENE: &str = r#"
+frames = 30
+thickness = 1e-3
+[[cloth]]
+name = "napkin"
+shape = { kind = "sheet", size = [0.3, 0.3], cells = [8, 8] }
+[[obstacle]]
+name = "lower"
+shape = { kind = "box", size = [0.2, 0.1, 0.2] }
+position = [0, -0.06, 0]
+[[obstacle]]
+name = "upper"
+shape = { kind = "box", size = [0.2, 0.1, 0.2] }
+rotation = [0, 20, 0]
+position = [0.01, 0.07, 0.02]
+[[obstacle.motion]]
+kind = "keyframed"
+keys = [{ time = 0 }, { time = 0.2, move = [0, -0.031, 0] }, { time = 0.3666666666666667, move = [0, -0.031, 0] }, { time = 0.5 }]
+"#;
+
+fn percale(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_percale"))
+        .args(arguments)
+        .output()
+        .unwrap()
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+fn scene(folder: &Path, more: &str) -> String {
+    let path = folder.join("press.toml");
+    std::fs::write(&path, format!("{more}{SCENE}")).unwrap();
+    path.to_str().unwrap().to_string()
+}
+
+#[test]
+fn a_pinched_cloth_ends_the_run_with_both_objects_the_frame_and_all_earlier_frames() {
+    let folder = tempfile::tempdir().unwrap();
+    let scene = scene(folder.path(), "");
+    let out = folder.path().join("out");
+    let out = out.to_str().unwrap();
+    let run = percale(&["run", &scene, "-o", out, "--json"]);
+    assert_eq!(run.status.code(), Some(1), "{run:?}");
+    let message = text(&run.stderr);
+    for part in [
+        "frame 12:",
+        "'napkin' is pinched between 'lower' and 'upper'",
+        "overlap by",
+        "keep them further apart",
+        "frames 0 to 11 are in",
+    ] {
+        assert!(message.contains(part), "{part}: {message}");
+    }
+
+    let printed: Value = serde_json::from_slice(&run.stdout).unwrap();
+    let report = std::fs::read_to_string(format!("{out}/report.json")).unwrap();
+    let report: Value = serde_json::from_str(&report).unwrap();
+    for summary in [&printed, &report] {
+        assert_eq!(summary["frames"], 11);
+        assert_eq!(summary["intersections"], 0);
+        let pinch = &summary["stopped"]["pinch"];
+        assert_eq!(summary["stopped"]["frame"], 12);
+        assert_eq!(pinch["cloths"], serde_json::json!(["napkin"]));
+        assert_eq!(pinch["objects"][0]["name"], "lower");
+        assert_eq!(pinch["objects"][1]["name"], "upper");
+        // the proof is there: multipliers that are all positive
+        let contacts = pinch["contacts"].as_array().unwrap();
+        let positive = |c: &Value| c["multiplier"].as_f64().unwrap() > 0.0;
+        assert!(contacts.len() >= 2 && contacts.iter().all(positive));
+    }
+
+    let check = percale(&["check", out, "--json"]);
+    assert!(check.status.success(), "{check:?}");
+    let check: Value = serde_json::from_slice(&check.stdout).unwrap();
+    assert_eq!(check["intersections"], 0);
+    assert_eq!(
+        check["frames"].as_array().map(Vec::len),
+        Some(12),
+        "{check}"
+    );
+
+    // resumed, it stops at the same place for the same reason, with the same frames
+    let resumed = percale(&["run", &scene, "-o", out, "--json", "--resume"]);
+    assert_eq!(resumed.status.code(), Some(1), "{resumed:?}");
+    assert_eq!(text(&resumed.stderr), message);
+    let again: Value = serde_json::from_slice(&resumed.stdout).unwrap();
+    assert_eq!(again["hash"], printed["hash"]);
+    // up to there it can be had in peace
+    let part = percale(&["run", &scene, "-o", out, "--force", "--frames", "11"]);
+    assert!(part.status.success(), "{part:?}");
+}
+
+#[test]
+fn tangle_is_refused_by_name_before_anything_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let scene = scene(folder.path(), "on_pinch = \"tangle\"\n");
+    let out = folder.path().join("out");
+    let run = percale(&["run", &scene, "-o", out.to_str().unwrap()]);
+    assert_eq!(run.status.code(), Some(2), "{run:?}");
+    let message = text(&run.stderr);
+    assert!(
+        message.contains("press.toml:1: on_pinch") && message.contains("untangling"),
+        "{message}"
+    );
+    assert!(!out.exists());
+}

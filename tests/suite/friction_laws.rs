@@ -1,0 +1,475 @@
+//! Laws of friction at three resolutions and two thicknesses. The long ones are run, and print their tables, with
+//! `cargo test --release --test suite friction_laws -- --ignored --nocapture --test-threads 1`.
+
+use std::f64::consts::PI;
+use std::fmt::Write;
+use std::path::Path;
+
+use glam::{DVec3, dvec3};
+use percale::scene::Scene;
+use percale::step::{FrameReport, Simulation};
+
+const SIN: f64 = 0.4472135954999579; // of the slope of tan ½
+const COS: f64 = 0.8944271909999159;
+
+/// Cells along a side, and thickness.
+const SIZES: [(u32, f64); 6] = [
+    (6, 1e-3),
+    (12, 1e-3),
+    (24, 1e-3),
+    (6, 2e-4),
+    (12, 2e-4),
+    (24, 2e-4),
+];
+
+/// A sheet on a slope of tan = ½, one thickness above it; no fail-safe, no rigid zones, nothing rounded.
+fn slope(friction: f64, integrator: &str, interval: f64, (cells, thickness): (u32, f64)) -> Scene {
+    let at = thickness * dvec3(SIN, COS, 0.0);
+    let text = format!(
+        r#"
+frames = 600
+thickness = {thickness}
+friction = {friction}
+failsafe = []
+output = {{ grid = "none" }}
+time = {{ max_interval = {interval} }}
+dynamics = {{ integrator = {{ kind = "{integrator}" }} }}
+[[cloth]]
+name = "cloth"
+shape = {{ kind = "sheet", size = [0.2, 0.2], cells = [{cells}, {cells}] }}
+rotation = [0, 0, -26.56505117707799]
+position = [{}, {}, 0]
+[[obstacle]]
+name = "slope"
+shape = {{ kind = "plane", size = [12, 12] }}
+rotation = [0, 0, -26.56505117707799]
+"#,
+        at.x, at.y
+    );
+    Scene::from_text(&text, "slope", &[]).unwrap()
+}
+
+fn centre(simulation: &Simulation, name: &str) -> DVec3 {
+    let x = positions(simulation, name);
+    x.iter().sum::<DVec3>() / x.len() as f64
+}
+
+fn positions<'a>(simulation: &'a Simulation, name: &str) -> &'a [DVec3] {
+    let state = simulation.state();
+    let mut bodies = state.mesh().bodies().iter();
+    let body = bodies.find(|body| body.name == name).unwrap();
+    &state.positions()[body.vertices.start as usize..body.vertices.end as usize]
+}
+
+fn step(simulation: &mut Simulation) -> FrameReport {
+    let report = simulation.step().unwrap();
+    assert_eq!(report.intersections, 0);
+    assert!(
+        report.failsafes.is_empty(),
+        "laws must not come from holding"
+    );
+    report
+}
+
+/// Way down the slope after a number of frames, in metres.
+fn way(scene: &Scene, frames: u32) -> f64 {
+    let simulation = &mut scene.build().unwrap();
+    let start = centre(simulation, "cloth");
+    for _ in 0..frames {
+        step(simulation);
+    }
+    (centre(simulation, "cloth") - start).dot(dvec3(COS, -SIN, 0.0))
+}
+
+#[test]
+fn a_sheet_slides_and_sticks_on_a_slope_whatever_the_interval() {
+    for integrator in ["newmark", "implicit_euler"] {
+        for interval in [1.0, 0.125] {
+            let slid = way(&slope(0.45, integrator, interval, SIZES[0]), 60);
+            let expected = 0.5 * 9.81 * (SIN - 0.45 * COS);
+            let error = slid / expected - 1.0;
+            assert!(error.abs() < 0.02, "{integrator}, {interval}: {error}");
+            let drift = way(&slope(0.55, integrator, interval, SIZES[0]), 60);
+            assert!(drift.abs() < 1e-5, "{integrator}, {interval}: {drift}");
+        }
+    }
+}
+
+#[test]
+#[ignore = "minutes: 48 runs, half of them of 10 s; prints a table"]
+fn on_a_slope_at_three_resolutions_and_two_thicknesses() {
+    println!(
+        "| integrator | dt, s | cells | thickness, m | mu 0.45: error of the way | mu 0.55: drift in 10 s, m |"
+    );
+    println!("|---|---|---|---|---|---|");
+    for integrator in ["newmark", "implicit_euler"] {
+        for (interval, dt) in [(1.0, "1/60"), (0.125, "1/480")] {
+            for size @ (cells, thickness) in SIZES {
+                let slid = way(&slope(0.45, integrator, interval, size), 60);
+                let error = slid / (0.5 * 9.81 * (SIN - 0.45 * COS)) - 1.0;
+                let drift = way(&slope(0.55, integrator, interval, size), 600);
+                println!(
+                    "| {integrator} | {dt} | {cells} | {thickness:e} | {:+.3} % | {drift:+.1e} |",
+                    100.0 * error
+                );
+                assert!(error.abs() < 0.02 && drift.abs() < 1e-4);
+            }
+        }
+    }
+}
+
+/// A ribbon that lies round a drum by `angle`, with straight ends: positions by rows of three, and the directions of its ends.
+fn ribbon(radius: f64, angle: f64, cells: u32) -> (Vec<DVec3>, [DVec3; 2]) {
+    const TAIL: f64 = 0.05;
+    const WIDTH: f64 = 0.02;
+    // more than once round it must pass beside itself: a helix, which is straight on the drum
+    let rise = if angle > 1.5 * PI {
+        0.03 / (2.0 * PI)
+    } else {
+        0.0
+    };
+    let at = |t: f64| dvec3(radius * t.sin(), radius * t.cos(), rise * t);
+    let along = |t: f64| dvec3(radius * t.cos(), -radius * t.sin(), rise).normalize();
+    let tail = (f64::from(cells) * TAIL / (radius * angle))
+        .round()
+        .max(2.0) as u32;
+    let (first, last) = (-0.5 * angle, 0.5 * angle);
+    let share = |k: u32, n: u32| f64::from(k) / f64::from(n);
+    let before = (0..tail).map(|k| at(first) - (1.0 - share(k, tail)) * TAIL * along(first));
+    let round = (0..=cells).map(|k| at(first + angle * share(k, cells)));
+    let after = (1..=tail).map(|k| at(last) + share(k, tail) * TAIL * along(last));
+    let line = before.chain(round).chain(after);
+    let x = line.flat_map(|p| [-0.5, 0.0, 0.5].map(|s| p + dvec3(0.0, 0.0, s * WIDTH)));
+    (x.collect(), [-along(first), along(last)])
+}
+
+/// A grid of `columns` cells in rows of vertices, with diagonals that alternate, as an OBJ file.
+fn write_grid(path: &Path, x: &[DVec3], columns: usize) {
+    let mut text = String::new();
+    for p in x {
+        writeln!(text, "v {} {} {}", p.x, p.y, p.z).unwrap();
+    }
+    let width = columns + 1;
+    for row in 0..x.len() / width - 1 {
+        for column in 0..columns {
+            let a = width * row + column + 1;
+            let (b, c, d) = (a + 1, a + width, a + width + 1);
+            if (row + column) % 2 == 0 {
+                writeln!(text, "f {a} {c} {d}\nf {a} {d} {b}").unwrap();
+            } else {
+                writeln!(text, "f {a} {c} {b}\nf {b} {c} {d}").unwrap();
+            }
+        }
+    }
+    std::fs::write(path, text).unwrap();
+}
+
+/// Ratio of the pulls at the two ends of a ribbon that is drawn slowly over a drum, mean over all frames after its slack end has
+/// slipped by 4 mm; none if it does not slip that far.
+///
+/// Both ends hang on springs whose places are known, so that positions tell forces. No gravity.
+fn capstan(
+    friction: f64,
+    angle: f64,
+    (cells, thickness): (u32, f64),
+    interval: f64,
+) -> Option<f64> {
+    const SEGMENTS: f64 = 96.0;
+    const PULL: f64 = 0.03; // N, at the beginning
+    const DRAG: f64 = 0.02; // m
+    const SLIPPED: f64 = 4e-3; // m
+    let stiffness = [10.0, 300.0]; // N/m, of each end
+    let radius = 0.1 / (PI / SEGMENTS).cos();
+    let (x, ends) = ribbon(radius + 1.2 * thickness, angle, cells);
+    let folder = tempfile::tempdir().unwrap();
+    write_grid(&folder.path().join("ribbon.obj"), &x, 2);
+    let n = x.len();
+    let vertices = [[0, 1, 2], [n - 3, n - 2, n - 1]];
+    let pulled = [0, 1].map(|e| ends[e] * PULL / stiffness[e]);
+    let dragged = [pulled[0], pulled[1] + ends[1] * DRAG];
+    let pin = |e: usize| {
+        let k = stiffness[e] / 3.0;
+        format!(
+            "[[cloth.pin]]\nregion = {{ kind = \"vertices\", list = {:?} }}\nsoft = {{ stiffness = [{k}, {k}, {k}], damping = 0 }}\n\
+             motion = [{{ kind = \"keyframed\", keys = [{{ time = 0 }}, {{ time = 0.2, move = {:?} }}, {{ time = 2.5, move = {:?} }}] }}]\n",
+            vertices[e],
+            pulled[e].to_array(),
+            dragged[e].to_array()
+        )
+    };
+    let text = format!(
+        r#"
+frames = 150
+thickness = {thickness}
+friction = {friction}
+failsafe = []
+output = {{ grid = "none" }}
+time = {{ max_interval = {interval} }}
+dynamics = {{ gravity = [0, 0, 0], integrator = {{ kind = "implicit_euler" }} }}
+[[cloth]]
+name = "ribbon"
+shape = {{ kind = "file", file = "ribbon.obj" }}
+stretch = "membrane"
+fabric = {{ density = 0.3, stretch = [2000, 2000], shear = 400, bend = [1e-4, 1e-4, 1e-4] }}
+{}{}
+[[obstacle]]
+name = "drum"
+shape = {{ kind = "cylinder", radius = {radius}, height = 0.2, segments = {SEGMENTS} }}
+rotation = [90, 0, 0]
+"#,
+        pin(0),
+        pin(1)
+    );
+    let simulation = &mut load(folder.path(), &text);
+    let (mut sum, mut count) = (0.0, 0);
+    for frame in 1..=150 {
+        step(simulation);
+        let drawn = (f64::from(frame) / 60.0 - 0.2) / 2.3;
+        let force = |e: usize| {
+            let place = pulled[e] + (dragged[e] - pulled[e]) * drawn;
+            let now = positions(simulation, "ribbon");
+            let each = vertices[e].iter().map(|&v| x[v] + place - now[v]);
+            (each.sum::<DVec3>() * stiffness[e] / 3.0).length()
+        };
+        if frame > 12 && force(0) > PULL + stiffness[0] * SLIPPED {
+            sum += force(1) / force(0);
+            count += 1;
+        }
+    }
+    (count > 10).then(|| sum / f64::from(count))
+}
+
+fn load(folder: &Path, text: &str) -> Simulation {
+    let file = folder.join("scene.toml");
+    std::fs::write(&file, text).unwrap();
+    let scene = Scene::load(file.to_str().unwrap(), &[]).unwrap();
+    scene.build().unwrap()
+}
+
+#[test]
+#[ignore = "a quarter of an hour: 28 runs; prints a table"]
+fn a_ribbon_over_a_drum_pulls_as_euler_and_eytelwein_say() {
+    println!(
+        "| angle | mu | cells | thickness, m | interval, frames | T2/T1 | exp(mu angle) | error |"
+    );
+    println!("|---|---|---|---|---|---|---|---|");
+    let print = |friction: f64, angle: f64, size: (u32, f64), interval: f64| {
+        let ratio = capstan(friction, angle, size, interval).unwrap_or(f64::INFINITY);
+        let expected = (friction * angle).exp();
+        let error = ratio / expected - 1.0;
+        println!(
+            "| {:.0} pi | {friction} | {} | {:e} | 1/{:.0} | {ratio:.4} | {expected:.4} | {:+.1} % |",
+            angle / PI,
+            size.0,
+            size.1,
+            1.0 / interval,
+            100.0 * error
+        );
+        error.abs()
+    };
+    // contact and elasticity are solved in turn: what that costs shrinks with the interval
+    for interval in [1.0 / 4.0, 1.0 / 8.0, 1.0 / 16.0, 1.0 / 32.0] {
+        print(0.4, PI, (32, 1e-3), interval);
+    }
+    let mut worst = 0.0f64;
+    for (angle, cells) in [(PI, [24, 32, 48]), (2.0 * PI, [48, 64, 96])] {
+        for friction in [0.2, 0.4] {
+            for thickness in [1e-3, 5e-4] {
+                for cells in cells {
+                    worst = worst.max(print(friction, angle, (cells, thickness), 1.0 / 32.0));
+                }
+            }
+        }
+    }
+    assert!(worst < 0.05, "{worst}");
+}
+
+/// Height of a wrinkled cloth whose wrinkles run along x, in metres.
+fn wrinkle(z: f64) -> f64 {
+    0.004 * (2.0 * PI * z / 0.05).sin()
+}
+
+/// A wrinkled square whose grid is turned by `degrees`, so that its edges do not follow its wrinkles.
+fn wrinkled(size: f64, cells: u32, degrees: f64, lift: f64) -> Vec<DVec3> {
+    let (sin, cos) = degrees.to_radians().sin_cos();
+    let at = |k: u32| size * (f64::from(k) / f64::from(cells) - 0.5);
+    let each = (0..=cells).flat_map(|i| (0..=cells).map(move |j| (i, j)));
+    each.map(|(i, j)| {
+        let (u, v) = (at(i), at(j));
+        let z = sin * u + cos * v;
+        dvec3(cos * u - sin * v, wrinkle(z) + lift, z)
+    })
+    .collect()
+}
+
+/// Mean force that it takes to draw a wrinkled cloth along the wrinkles of another one, as a share of its weight.
+fn chainmail(cell: f64, thickness: f64) -> f64 {
+    const SIZE: f64 = 0.1;
+    const SPEED: f64 = 0.05; // m/s, after half a second of rest
+    const STIFFNESS: f64 = 20.0; // N/m, of all springs together
+    let folder = tempfile::tempdir().unwrap();
+    // chords of two turned grids cut into each other by less than this
+    let lift = thickness + 0.6 * 0.004 * (PI * cell / 0.05).powi(2);
+    let cells = |size: f64| (size / cell).round() as u32;
+    let upper = wrinkled(SIZE, cells(SIZE), -17.0, lift);
+    write_grid(
+        &folder.path().join("upper.obj"),
+        &upper,
+        cells(SIZE) as usize,
+    );
+    let lower = wrinkled(0.3, cells(0.3), 30.0, 0.0);
+    write_grid(
+        &folder.path().join("lower.obj"),
+        &lower,
+        cells(0.3) as usize,
+    );
+    let k = STIFFNESS / upper.len() as f64;
+    let text = format!(
+        r#"
+frames = 90
+thickness = {thickness}
+friction = 0
+failsafe = []
+output = {{ grid = "none" }}
+dynamics = {{ integrator = {{ kind = "implicit_euler" }}, air = {{ density = 0 }} }}
+[[cloth]]
+name = "upper"
+shape = {{ kind = "file", file = "upper.obj" }}
+fabric = {{ density = 0.2, stretch = [1000, 1000], shear = 200, bend = [1e-5, 1e-5, 1e-5] }}
+[[cloth.pin]]
+region = {{ kind = "all" }}
+soft = {{ stiffness = [{k}, 0, 0], damping = 0 }}
+motion = [{{ kind = "keyframed", keys = [{{ time = 0.5 }}, {{ time = 1.5, move = [{SPEED}, 0, 0] }}] }}]
+[[obstacle]]
+name = "lower"
+shape = {{ kind = "file", file = "lower.obj" }}
+"#
+    );
+    let simulation = &mut load(folder.path(), &text);
+    let weight = 9.81 * simulation.mass().iter().sum::<f64>();
+    let mut force = 0.0;
+    for frame in 1..=90 {
+        step(simulation);
+        let place = SPEED * (f64::from(frame) / 60.0 - 0.5);
+        let now = positions(simulation, "upper").iter().zip(&upper);
+        if frame > 45 {
+            force += now.map(|(now, x)| k * (x.x + place - now.x)).sum::<f64>() / 45.0;
+        }
+    }
+    force / weight
+}
+
+#[test]
+#[ignore = "a minute: 6 runs; prints a table"]
+fn wrinkled_sheets_slide_more_freely_the_finer_they_are() {
+    println!("| cell, mm | thickness, m | resistance, share of the weight |");
+    println!("|---|---|---|");
+    for thickness in [1e-3, 5e-4] {
+        let resistance = [12.5e-3, 6.25e-3, 3.125e-3].map(|cell| {
+            let resistance = chainmail(cell, thickness);
+            println!("| {:.1} | {thickness:e} | {resistance:.4} |", 1e3 * cell);
+            resistance
+        });
+        assert!(resistance[1] < resistance[0] && resistance[2] < resistance[1]);
+        assert!(resistance[2] < 0.01, "{resistance:?}");
+    }
+}
+
+/// Largest way of a card between two frames of `card-house`, in metres; `from` < `to`.
+fn house_moves(frames: &[u32]) -> Vec<f64> {
+    let scene = Scene::load("card-house", &[]).unwrap();
+    let simulation = &mut scene.build().unwrap();
+    let cards: Vec<String> = scene.cloth.iter().map(|card| card.name.clone()).collect();
+    let places = |simulation: &Simulation| -> Vec<DVec3> {
+        cards.iter().map(|card| centre(simulation, card)).collect()
+    };
+    let mut last = places(simulation);
+    let mut moves = Vec::new();
+    for frame in 1..=frames[frames.len() - 1] {
+        step(simulation);
+        if frames.contains(&frame) {
+            let now = places(simulation);
+            let ways = now
+                .iter()
+                .zip(&last)
+                .map(|(now, last)| (*now - *last).length());
+            moves.push(ways.fold(0.0, f64::max));
+            last = now;
+        }
+    }
+    moves
+}
+
+#[test]
+#[ignore = "a minute: 1,290 frames"]
+fn a_card_house_stands_for_twenty_seconds_and_falls_when_hit() {
+    let [settles, stands, falls] = house_moves(&[60, 1200, 1290])[..] else {
+        unreachable!("three frames are asked for")
+    };
+    println!("first second {settles:.1e} m, then to 20 s {stands:.1e} m, hit {falls:.1e} m");
+    assert!(settles < 1e-3 && stands < 1e-3, "{settles}, {stands}");
+    assert!(falls > 0.03, "{falls}");
+}
+
+/// Cards without friction, each across the one below; `sweeps` of the repulsions.
+fn cards(sweeps: u32, tolerance: f64) -> Scene {
+    let text = format!(
+        r#"
+frames = 1200
+thickness = 1e-3
+friction = 0
+failsafe = []
+output = {{ grid = "none" }}
+repulsion = {{ max_sweeps = {sweeps}, tolerance = {tolerance} }}
+dynamics = {{ integrator = {{ kind = "implicit_euler" }} }}
+[[cloth]]
+name = "card"
+shape = {{ kind = "sheet", size = [0.088, 0.063], cells = [1, 1] }}
+position = [0, 1e-3, 0]
+fabric = {{ density = 0.3, stretch = [20000, 20000], shear = 8000, bend = [0.05, 0.05, 0.05] }}
+copies = {{ count = 27, step = [0, 1e-3, 0], turn = [0, 90, 0] }}
+[[obstacle]]
+name = "table"
+shape = {{ kind = "plane", size = [1, 1] }}
+"#
+    );
+    Scene::from_text(&text, "cards", &[]).unwrap()
+}
+
+/// Largest way of a card's centre along the table, and up or down, in metres; and the smallest gap.
+fn drift(scene: &Scene, frames: u32) -> (f64, f64, f64) {
+    let simulation = &mut scene.build().unwrap();
+    let names: Vec<String> = (0..27).map(|card| format!("card-{card}")).collect();
+    let start: Vec<DVec3> = names.iter().map(|name| centre(simulation, name)).collect();
+    let mut gap = f64::INFINITY;
+    for _ in 0..frames {
+        gap = gap.min(step(simulation).smallest_gap.unwrap_or(f64::INFINITY));
+    }
+    let mut most = (0.0f64, 0.0f64, gap);
+    for (name, start) in names.iter().zip(start) {
+        let way = centre(simulation, name) - start;
+        most.0 = most.0.max(way.with_y(0.0).length());
+        most.1 = most.1.max(way.y.abs());
+    }
+    most
+}
+
+#[test]
+#[ignore = "known fault: repulsions sweep contact by contact and never take an impulse back; 27 layers tilt and slide (numbers in docs/measurements.md)"]
+fn cards_without_friction_stay_where_they_are() {
+    println!(
+        "| sweeps | tolerance | frames | along the table, m | up or down, m | smallest gap, m |"
+    );
+    println!("|---|---|---|---|---|---|");
+    let print = |sweeps: u32, tolerance: f64, frames: u32| {
+        let (along, up, gap) = drift(&cards(sweeps, tolerance), frames);
+        println!("| {sweeps} | {tolerance:e} | {frames} | {along:.1e} | {up:.1e} | {gap:.1e} |");
+        along
+    };
+    print(60, 1e-2, 60);
+    print(5000, 1e-4, 60);
+    let along = print(100_000, 1e-13, 60);
+    assert!(along < 1e-9, "{along}");
+    let along = print(100_000, 1e-13, 1200);
+    assert!(along < 1e-9, "{along}");
+}
