@@ -24,7 +24,9 @@ use crate::geometry::detect::{Detector, Margin};
 use crate::grid::{self, Grid};
 use crate::response::inelastic::zone::Zone;
 use crate::response::squeeze::{self, NoRoom, squeeze};
-use crate::response::{Account, Repulsion, Response, Stage, bounce, respond, settle};
+use crate::response::{
+    Account, Pass, Repulsion, Response, Scope, Stage, bounce, respond_in, settle,
+};
 use crate::script::Script;
 use crate::state::{Candidate, Surfaces};
 use crate::verify::{self, Verified, audit};
@@ -107,6 +109,8 @@ pub struct Settings {
     pub repulsion: Repulsion,
     /// Stages of every attempt.
     pub response: Vec<Stage>,
+    /// Passes of these stages: 1, or 2 for objects first and then cloth with itself.
+    pub passes: u32,
     /// Further stages at the shortest interval.
     pub failsafe: Vec<Stage>,
     /// What positions at output frames are rounded to.
@@ -474,11 +478,20 @@ impl Simulation {
         phases.repel_ms += milliseconds(clock);
 
         let clock = ProcessTime::now();
-        let mut stages = settings.response.clone();
+        let scopes: &[Scope] = match settings.passes {
+            2 => &[Scope::Objects, Scope::Cloth],
+            _ => &[Scope::All],
+        };
+        let stages = &settings.response[..];
+        let mut passes: Vec<Pass<'_>> =
+            scopes.iter().map(|&scope| Pass { scope, stages }).collect();
         if length <= settings.time.shortest() {
-            stages.extend_from_slice(&settings.failsafe);
+            passes.push(Pass {
+                scope: Scope::All,
+                stages: &settings.failsafe,
+            });
         }
-        let mut response = respond(&stages, &near, &mut candidate, detector);
+        let mut response = respond_in(&passes, &near, &mut candidate, detector);
         if let Some(zone) = response.hardest.take()
             && hardest.as_ref().is_none_or(|hardest| zone.0 > hardest.0)
         {

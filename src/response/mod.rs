@@ -7,6 +7,7 @@ mod contact;
 pub mod hold;
 pub mod impulses;
 pub mod inelastic;
+pub mod pass;
 pub mod repulsion;
 pub mod rigid_zones;
 pub mod squeeze;
@@ -21,6 +22,7 @@ pub use contact::settle;
 pub use hold::Hold;
 pub use impulses::Impulses;
 pub use inelastic::Inelastic;
+pub use pass::{Pass, Scope};
 pub use repulsion::{Repulsion, RepulsionForm};
 pub use rigid_zones::RigidZones;
 
@@ -277,6 +279,17 @@ pub fn respond(
     candidate: &mut Candidate<'_>,
     detector: &mut Detector,
 ) -> Response {
+    let scope = Scope::All;
+    respond_in(&[Pass { scope, stages }], near, candidate, detector)
+}
+
+/// The same pass after pass, each over its own impacts; see [`pass`].
+pub fn respond_in(
+    passes: &[Pass<'_>],
+    near: &[Proximity],
+    candidate: &mut Candidate<'_>,
+    detector: &mut Detector,
+) -> Response {
     let surfaces = candidate.surfaces;
     let gaps = least_gaps(candidate.mesh(), near);
     let judged: Vec<f64> = surfaces.thickness.iter().map(|h| SLACK * h).collect();
@@ -295,24 +308,30 @@ pub fn respond(
     let mut touched = vec![false; candidate.x.len()];
     let mut impacts = detector.impacts(start.mesh(), start.positions(), &candidate.x, &asked);
     response.met = impacts.iter().map(Impact::point).collect();
-    for stage in stages {
-        if impacts.is_empty() {
-            break;
+    let stages = passes
+        .iter()
+        .flat_map(|pass| pass.stages.iter().map(|stage| (pass.scope, stage)));
+    for (scope, stage) in stages {
+        let in_scope = |impacts: &[Impact]| -> Vec<Impact> {
+            let all = impacts.iter().copied();
+            all.filter(|impact| scope.holds(impact, start.mesh()))
+                .collect()
+        };
+        let mut own = in_scope(&impacts);
+        if own.is_empty() {
+            continue;
         }
         let mut memory = stage.memory(candidate);
         let before = candidate.x.clone();
         for _ in 0..stage.max_rounds() {
-            if impacts.is_empty() {
+            if own.is_empty() {
                 break;
             }
-            for &v in impacts.iter().flat_map(|impact| &impact.vertices) {
+            for &v in own.iter().flat_map(|impact| &impact.vertices) {
                 touched[v as usize] = true;
             }
-            let vertex_face = impacts
-                .iter()
-                .filter(|impact| impact.is_vertex_face())
-                .count();
-            let edge_edge = impacts.len() - vertex_face;
+            let vertex_face = own.iter().filter(|impact| impact.is_vertex_face()).count();
+            let edge_edge = own.len() - vertex_face;
             response.rounds.push(Round {
                 stage: stage.name(),
                 vertex_face,
@@ -321,10 +340,10 @@ pub fn respond(
 
             let mut changed = Vec::new();
             if response.rounds.len() == 1 {
-                changed = stage.apply(&due(&impacts, candidate), &mut memory, candidate);
+                changed = stage.apply(&due(&own, candidate), &mut memory, candidate);
             }
             if changed.is_empty() {
-                changed = stage.apply(&impacts, &mut memory, candidate);
+                changed = stage.apply(&own, &mut memory, candidate);
             }
             if matches!(stage, Stage::RigidZones(_) | Stage::Hold(_)) {
                 response.zoned.extend(&changed);
@@ -346,6 +365,7 @@ pub fn respond(
                 &asked,
             ));
             impacts.sort_by(|a, b| a.time.total_cmp(&b.time).then(a.pair.cmp(&b.pair)));
+            own = in_scope(&impacts);
         }
         let account = Account::of(&before, candidate);
         response.accounts.push((stage.name(), account));

@@ -79,6 +79,7 @@ impl Scene {
             time: self.time.clone(),
             repulsion: self.repulsion.clone(),
             response: self.response.clone(),
+            passes: self.passes,
             failsafe: self.failsafe.clone(),
             grid,
         };

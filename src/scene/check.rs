@@ -38,6 +38,10 @@ impl Scene {
                 }
             }
         }
+        if !(1..=2).contains(&self.passes) {
+            let message = "1 (all impacts) or 2 (obstacles, then cloth with cloth)";
+            return problem("passes", message);
+        }
         share("time.restitution", self.time.restitution)?;
         share("repulsion.damping", self.repulsion.damping)?;
         share("repulsion.fraction", self.repulsion.fraction)?;

@@ -94,6 +94,10 @@ pub struct Scene {
     /// Stages of every attempt.
     #[serde(default = "default_response")]
     pub response: Vec<Stage>,
+    /// Passes of these stages: 1 over all impacts, or 2, first over those with obstacles and then over those of cloth with cloth. What the
+    /// second pass pushes into an obstacle is left to shorter intervals and to fail-safes: for comparison only.
+    #[serde(default = "default_passes")]
+    pub passes: u32,
     /// Further stages at the shortest interval.
     #[serde(default = "default_failsafe")]
     pub failsafe: Vec<Stage>,
@@ -128,6 +132,10 @@ fn default_response() -> Vec<Stage> {
         Stage::Impulses(impulses),
         Stage::Inelastic(Inelastic::default()),
     ]
+}
+
+fn default_passes() -> u32 {
+    1
 }
 
 fn default_failsafe() -> Vec<Stage> {

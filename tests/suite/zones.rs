@@ -530,6 +530,7 @@ fn recorded_zones_are_solved_alike_by_the_dense_and_the_iterative_method() {
             !still || zone.energy(&solution.x) <= zone.energy(&zone.wanted),
             "{name}"
         );
-        assert!(zone.lack(&solution.x) <= 0.011, "{name}");
+        let allowed = 1.1 * Inelastic::default().tolerance;
+        assert!(zone.lack(&solution.x) <= allowed, "{name}");
     }
 }

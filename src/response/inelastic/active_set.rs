@@ -116,10 +116,11 @@ pub(super) fn solve(rows: &Rows, slack: &[f64]) -> Result<(Vec<f64>, u32), Unsol
     let mut z = rows.zeros();
     let size = slack.iter().fold(0.0f64, |most, s| most.max(s.abs()));
     let mut steps = 0;
+    let mut is_active = vec![false; count];
     loop {
         let now = |i: usize| slack[i] + rows.rows[i].dot(&z);
         let worst = (0..count)
-            .filter(|i| !basis.active.contains(i))
+            .filter(|&i| !is_active[i])
             .map(|i| (now(i), i))
             .min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         let Some((lack, entering)) = worst.filter(|(s, _)| *s < -ROUNDING * size) else {
@@ -170,10 +171,12 @@ pub(super) fn solve(rows: &Rows, slack: &[f64]) -> Result<(Vec<f64>, u32), Unsol
                 lack -= step * square;
             }
             if full <= partial {
+                is_active[entering] = true;
                 basis.add(entering, coordinates, rest);
                 lambda.push(taken);
                 break;
             }
+            is_active[basis.active[leaving]] = false;
             basis.remove(leaving);
             lambda.remove(leaving);
         }

@@ -22,17 +22,20 @@ pub(super) struct Row {
 
 impl Row {
     /// Relative motion of the two features: three gradients at once, ∇h of \[HVTG08\] §4.
+    #[inline]
     pub(super) fn relative(&self, z: &[DVec3]) -> DVec3 {
         let each = self.vertices.iter().zip(self.coefficients);
         each.map(|(&v, c)| c * z[v as usize]).sum()
     }
 
     /// ∇̃C · z.
+    #[inline]
     pub(super) fn dot(&self, z: &[DVec3]) -> f64 {
         self.relative(z).dot(self.normal)
     }
 
     /// z += ∇̃hᵀ j.
+    #[inline]
     pub(super) fn add(&self, z: &mut [DVec3], j: DVec3) {
         for (&v, c) in self.vertices.iter().zip(self.coefficients) {
             z[v as usize] += c * j;
