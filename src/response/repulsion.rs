@@ -5,13 +5,14 @@
 //! everywhere. Source: course notes, "Repulsions", both forms: the kinematic one ("move closest points some fraction of
 //! the way to cloth thickness apart"), and the damped spring with the cap of \[BFA02\]: one interval opens at most that fraction.
 //!
-//! We differ: several sweeps over the same proximities, each a few flops, spare rounds of detection later.
+//! We differ: several sweeps over the same proximities, each a few flops, spare rounds of detection later; and a push can be taken
+//! back, so that the sweeps converge to the contact forces (projected Gauss-Seidel) whatever their order.
 //! Guaranteed: linear momentum of free vertices, up to rounding. Not guaranteed: anything about impacts.
 
+use glam::DVec3;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::contact::keep_open;
 use crate::geometry::{ContactPoint, Detector, Margin, Proximity};
 use crate::state::Candidate;
 
@@ -93,20 +94,19 @@ impl Repulsion {
                 (point, target, self.tolerance * thickness)
             })
             .collect();
-        let mut pushed = vec![false; points.len()];
+        let mut impulses = vec![(0.0, DVec3::ZERO); points.len()];
         for _ in 0..self.max_sweeps {
             let mut done = true;
-            for ((point, target, tolerance), pushed) in points.iter().zip(&mut pushed) {
-                done &= target - point.gap(&candidate.x) <= *tolerance;
-                *pushed |= keep_open(candidate, point, *target);
+            for ((point, target, tolerance), impulse) in points.iter().zip(&mut impulses) {
+                done &= balance(candidate, point, *target, impulse) <= *tolerance;
             }
             if done {
                 break;
             }
         }
-        let points = points.into_iter().zip(pushed);
+        let points = points.into_iter().zip(impulses);
         points
-            .filter_map(|((point, ..), pushed)| pushed.then_some(point))
+            .filter_map(|((point, ..), (normal, _))| (normal > 0.0).then_some(point))
             .collect()
     }
 
@@ -130,4 +130,36 @@ impl Repulsion {
             }
         }
     }
+}
+
+/// Sets the impulse of a point, normal and tangential, to what brings its end gap to `target`; the normal one pushes or is 0, the
+/// tangential one stays within its cone. Returns by how much the gap changes, in metres.
+///
+/// What other points have done since is taken back here: the sweeps converge to the solution of the contact problem,
+/// where pushes that are never taken back would add up to more than the contact force, and friction with them.
+fn balance(
+    candidate: &mut Candidate<'_>,
+    point: &ContactPoint,
+    target: f64,
+    (normal, tangential): &mut (f64, DVec3),
+) -> f64 {
+    let k = candidate.inverse_mass_of(point);
+    if k == 0.0 {
+        return 0.0;
+    }
+    let lack = target - point.gap(&candidate.x);
+    let next = (*normal + lack / k).max(0.0);
+    let change = next - *normal;
+    if next == 0.0 && change == 0.0 {
+        return 0.0;
+    }
+    *normal = next;
+    candidate.push(point, point.normal * change);
+
+    let displacement = candidate.relative_displacement(point);
+    let slide = displacement - point.normal * displacement.dot(point.normal);
+    let rubbed = (*tangential - slide / k).clamp_length_max(candidate.friction_of(point) * next);
+    candidate.push(point, rubbed - *tangential);
+    *tangential = rubbed;
+    (change * k).abs()
 }

@@ -6,7 +6,7 @@ use glam::{DVec3, dvec3};
 use percale::geometry::detect::Detector;
 use percale::geometry::{Body, BodyKind, Mesh};
 use percale::response::{
-    Impulses, Inelastic, Pass, Repulsion, Response, RigidZones, Scope, Stage, respond_in,
+    Impulses, Inelastic, Pass, Response, RigidZones, Scope, Stage, respond_in,
 };
 use percale::state::{Candidate, Surfaces};
 use percale::verify;
@@ -63,8 +63,7 @@ impl Triangles {
             dt: 0.01,
             x: wanted.collect(),
         };
-        let near = Repulsion::default().near(&candidate, &mut detector);
-        let response = respond_in(passes, &near, &mut candidate, &mut detector);
+        let response = respond_in(passes, &[], &mut candidate, &mut detector);
         let x = candidate.x.clone();
         let accepted = verify::accept(candidate, &mut detector).is_ok();
         (response, x, accepted)

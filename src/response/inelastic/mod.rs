@@ -233,7 +233,10 @@ impl Zones {
                 normal: point.normal,
                 target,
                 scale: target.max(LEAST_SCALE * thickness),
-                friction: candidate.friction_of(&point),
+                friction: match self.squeezes {
+                    true => 0.0, // whether there is room does not depend on it
+                    false => candidate.friction_of(&point),
+                },
                 warm: 0.0,
             },
         };
