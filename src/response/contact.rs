@@ -38,6 +38,61 @@ pub(super) fn keep_open(candidate: &mut Candidate<'_>, point: &ContactPoint, tar
     true
 }
 
+/// The impulse of a contact point so far, in kg·m for positions and kg·m/s for velocities.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Impulse {
+    /// Along the normal; it pushes or is 0.
+    pub(super) normal: f64,
+    /// By friction, within the cone.
+    tangential: DVec3,
+}
+
+/// A contact point that is solved together with others, by passes over all of them.
+pub(super) struct Balanced<'a> {
+    pub(super) point: &'a ContactPoint,
+    /// What the relative motion along the normal is to be, at least: an end gap, or 0 for velocities.
+    pub(super) target: f64,
+    /// Relative place from which friction measures the slide: that of the start, or 0 for velocities.
+    pub(super) from: DVec3,
+    /// Coulomb coefficient.
+    pub(super) friction: f64,
+}
+
+impl Balanced<'_> {
+    /// Sets the impulse to what the point needs, all others being as they are; returns by how much that changes its normal motion.
+    ///
+    /// What others have done since is taken back here, so that passes converge to the solution of the contact problem whatever their
+    /// order (projected Gauss-Seidel). Pushes that are never taken back would add up to more than the contact force, and friction with them.
+    pub(super) fn balance(
+        &self,
+        impulse: &mut Impulse,
+        motion: &mut [DVec3],
+        inverse_mass: &[f64],
+    ) -> f64 {
+        let k = self.point.inverse_mass(inverse_mass);
+        if k == 0.0 {
+            return 0.0;
+        }
+        let relative = self.point.relative(motion);
+        let lack = self.target - relative.dot(self.point.normal);
+        let normal = (impulse.normal + lack / k).max(0.0);
+        if normal == 0.0 && impulse.normal == 0.0 {
+            return 0.0;
+        }
+        let displacement = relative - self.from;
+        let slide = displacement - self.point.normal * displacement.dot(self.point.normal);
+        let rubbed = (impulse.tangential - slide / k).clamp_length_max(self.friction * normal);
+        let change = normal - impulse.normal;
+        let pushed = change * self.point.normal + (rubbed - impulse.tangential);
+        push(motion, self.point, inverse_mass, pushed);
+        *impulse = Impulse {
+            normal,
+            tangential: rubbed,
+        };
+        (change * k).abs()
+    }
+}
+
 /// Passes over the contact points when velocities settle; what is left after them is stopped in the next interval.
 const SETTLE_SWEEPS: usize = 20;
 
@@ -53,27 +108,21 @@ pub fn settle(
     surfaces: &Surfaces,
     state: &mut Verified,
 ) {
-    let mesh = std::sync::Arc::clone(state.mesh());
+    let contacts: Vec<Balanced<'_>> = points
+        .iter()
+        .map(|point| Balanced {
+            point,
+            target: 0.0,
+            from: DVec3::ZERO,
+            friction: surfaces.friction_of(state.mesh(), point),
+        })
+        .collect();
+    let mut impulses = vec![Impulse::default(); contacts.len()];
     let v = state.velocities_mut();
     for _ in 0..SETTLE_SWEEPS {
         let mut still = true;
-        for point in points {
-            let velocity = point.relative(v);
-            let approach = -velocity.dot(point.normal);
-            let k = point.inverse_mass(inverse_mass);
-            if approach <= 0.0 || k == 0.0 {
-                continue;
-            }
-            still = false;
-            let slide = velocity + approach * point.normal;
-            let friction = surfaces.friction_of(&mesh, point) * approach;
-            let stopped = slide.clamp_length_max(friction);
-            push(
-                v,
-                point,
-                inverse_mass,
-                (approach * point.normal - stopped) / k,
-            );
+        for (contact, impulse) in contacts.iter().zip(&mut impulses) {
+            still &= contact.balance(impulse, v, inverse_mass) == 0.0;
         }
         if still {
             break;

@@ -9,10 +9,10 @@
 //! back, so that the sweeps converge to the contact forces (projected Gauss-Seidel) whatever their order.
 //! Guaranteed: linear momentum of free vertices, up to rounding. Not guaranteed: anything about impacts.
 
-use glam::DVec3;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::contact::{Balanced, Impulse};
 use crate::geometry::{ContactPoint, Detector, Margin, Proximity};
 use crate::state::Candidate;
 
@@ -82,31 +82,36 @@ impl Repulsion {
         if self.max_sweeps == 0 {
             return Vec::new();
         }
-        // the threshold may be clamped by the rest distance of neighbours, the thickness with it
-        let points: Vec<(ContactPoint, f64, f64)> = near
-            .iter()
-            .map(|near| {
-                let point = near.point();
+        let points: Vec<ContactPoint> = near.iter().map(Proximity::point).collect();
+        let contacts: Vec<(Balanced<'_>, f64)> = (near.iter().zip(&points))
+            .map(|(near, point)| {
+                // the threshold may be clamped by the rest distance of neighbours, the thickness with it
                 let thickness = candidate
-                    .thickness_of(&point)
+                    .thickness_of(point)
                     .min(near.threshold / self.reach);
-                let target = self.target(&point, near.gap, thickness, candidate);
-                (point, target, self.tolerance * thickness)
+                let contact = Balanced {
+                    point,
+                    target: self.target(point, near.gap, thickness, candidate),
+                    from: point.relative(candidate.start.positions()),
+                    friction: candidate.friction_of(point),
+                };
+                (contact, self.tolerance * thickness)
             })
             .collect();
-        let mut impulses = vec![(0.0, DVec3::ZERO); points.len()];
+        let mut impulses = vec![Impulse::default(); points.len()];
         for _ in 0..self.max_sweeps {
             let mut done = true;
-            for ((point, target, tolerance), impulse) in points.iter().zip(&mut impulses) {
-                done &= balance(candidate, point, *target, impulse) <= *tolerance;
+            for ((contact, tolerance), impulse) in contacts.iter().zip(&mut impulses) {
+                let change = contact.balance(impulse, &mut candidate.x, candidate.inverse_mass);
+                done &= change <= *tolerance;
             }
             if done {
                 break;
             }
         }
-        let points = points.into_iter().zip(impulses);
-        points
-            .filter_map(|((point, ..), (normal, _))| (normal > 0.0).then_some(point))
+        let pushed = points.iter().zip(impulses);
+        pushed
+            .filter_map(|(point, impulse)| (impulse.normal > 0.0).then_some(*point))
             .collect()
     }
 
@@ -130,36 +135,4 @@ impl Repulsion {
             }
         }
     }
-}
-
-/// Sets the impulse of a point, normal and tangential, to what brings its end gap to `target`; the normal one pushes or is 0, the
-/// tangential one stays within its cone. Returns by how much the gap changes, in metres.
-///
-/// What other points have done since is taken back here: the sweeps converge to the solution of the contact problem,
-/// where pushes that are never taken back would add up to more than the contact force, and friction with them.
-fn balance(
-    candidate: &mut Candidate<'_>,
-    point: &ContactPoint,
-    target: f64,
-    (normal, tangential): &mut (f64, DVec3),
-) -> f64 {
-    let k = candidate.inverse_mass_of(point);
-    if k == 0.0 {
-        return 0.0;
-    }
-    let lack = target - point.gap(&candidate.x);
-    let next = (*normal + lack / k).max(0.0);
-    let change = next - *normal;
-    if next == 0.0 && change == 0.0 {
-        return 0.0;
-    }
-    *normal = next;
-    candidate.push(point, point.normal * change);
-
-    let displacement = candidate.relative_displacement(point);
-    let slide = displacement - point.normal * displacement.dot(point.normal);
-    let rubbed = (*tangential - slide / k).clamp_length_max(candidate.friction_of(point) * next);
-    candidate.push(point, rubbed - *tangential);
-    *tangential = rubbed;
-    (change * k).abs()
 }
