@@ -464,13 +464,14 @@ impl Simulation {
         let proposal = dynamics.propose(state.positions(), velocities, &target, time, dt);
         phases.propose_ms += milliseconds(clock);
 
-        let mut candidate = Candidate {
+        let proposed = || Candidate {
             start: state,
             inverse_mass: dynamics.inverse_mass(),
             surfaces,
             dt,
             x: proposal.x.clone(),
         };
+        let mut candidate = proposed();
         let clock = ProcessTime::now();
         let near = settings.repulsion.near(&candidate, detector);
         let repelled = settings.repulsion.apply(&near, &mut candidate);
@@ -519,15 +520,11 @@ impl Simulation {
             phases.accept_ms += milliseconds(clock);
             (responded, off_grid, accepted)
         };
-        let proposed = Candidate {
-            x: proposal.x.clone(),
-            ..candidate.clone()
-        };
         let (mut responded, mut off_grid, mut accepted) = judge(candidate, detector, phases);
         let is_refused = matches!(accepted, Err(StepError::Unresolved { .. }));
         if is_refused && length <= settings.time.shortest() {
             let clock = ProcessTime::now();
-            let mut squeezed = proposed;
+            let mut squeezed = proposed();
             let answer = squeeze(&mut squeezed, detector);
             phases.respond_ms += milliseconds(clock);
             match answer {

@@ -520,17 +520,23 @@ fn recorded_zones_are_solved_alike_by_the_dense_and_the_iterative_method() {
         );
         assert!(error < 1e-3, "{name}: the two methods differ by {error}");
 
-        // as the stage solves it, with friction: solved, and never with more energy where nothing is moved by script
-        let solution = Inelastic::default()
-            .solve(&zone)
-            .unwrap_or_else(|why| panic!("{name}: {why:?}"));
-        let still = (0..zone.start.len())
-            .all(|v| zone.inverse_mass[v] > 0.0 || zone.start[v] == zone.wanted[v]);
-        assert!(
-            !still || zone.energy(&solution.x) <= zone.energy(&zone.wanted),
-            "{name}"
-        );
-        let allowed = 1.1 * Inelastic::default().tolerance;
-        assert!(zone.lack(&solution.x) <= allowed, "{name}");
+        // as the stage solves it, with friction, and ten times as exactly: solved, and never with more energy where nothing is
+        // moved by script
+        for tolerance in [Inelastic::default().tolerance, 0.01] {
+            let stage = Inelastic {
+                tolerance,
+                ..Inelastic::default()
+            };
+            let solution = stage
+                .solve(&zone)
+                .unwrap_or_else(|why| panic!("{name}: {why:?}"));
+            let still = (0..zone.start.len())
+                .all(|v| zone.inverse_mass[v] > 0.0 || zone.start[v] == zone.wanted[v]);
+            assert!(
+                !still || zone.energy(&solution.x) <= zone.energy(&zone.wanted),
+                "{name}"
+            );
+            assert!(zone.lack(&solution.x) <= 1.1 * tolerance, "{name}");
+        }
     }
 }
