@@ -25,7 +25,7 @@ use crate::grid::{self, Grid};
 use crate::response::inelastic::zone::Zone;
 use crate::response::squeeze::{self, NoRoom, squeeze};
 use crate::response::{
-    Account, Pass, Repulsion, Response, Scope, Stage, bounce, respond_in, settle,
+    Account, Pass, Pressed, Repulsion, Response, Scope, Stage, bounce, respond_in, settle,
 };
 use crate::script::Script;
 use crate::state::{Candidate, Surfaces};
@@ -145,6 +145,7 @@ pub struct Simulation {
     state: Verified,
     tick: u64,
     interval: u64,
+    pressed: Vec<Pressed>,
     hardest: Option<(u32, Zone)>,
 }
 
@@ -159,6 +160,8 @@ pub struct Checkpoint {
     pub x: Vec<DVec3>,
     /// Velocities, in metres per second.
     pub v: Vec<DVec3>,
+    /// Forces of the repulsions over the last interval, by pair.
+    pub pressed: Vec<Pressed>,
 }
 
 /// Impacts by kind.
@@ -265,9 +268,9 @@ enum Refusal {
     Step(StepError),
 }
 
-/// An interval grows again after one that stretched the cloth by at most this share of the limit: twice the length makes up to four times
-/// the stretch.
-const CALM: f64 = 0.25;
+/// An interval grows again after one that stretched the cloth by at most this share of the limit: twice the length makes about twice the
+/// stretch where something is stopped, four times where something lies.
+const CALM: f64 = 0.4;
 
 /// What one accepted interval did.
 struct Attempt {
@@ -309,6 +312,7 @@ impl Simulation {
             state,
             tick: 0,
             interval,
+            pressed: Vec::new(),
             hardest: None,
         })
     }
@@ -345,6 +349,7 @@ impl Simulation {
             interval: self.interval,
             x: self.state.positions().to_vec(),
             v: self.state.velocities().to_vec(),
+            pressed: self.pressed.clone(),
         }
     }
 
@@ -358,9 +363,10 @@ impl Simulation {
             interval,
             x,
             v,
+            pressed,
         } = checkpoint;
         self.state = verify::start(Arc::clone(self.state.mesh()), x, v)?;
-        (self.tick, self.interval) = (tick, interval);
+        (self.tick, self.interval, self.pressed) = (tick, interval, pressed);
         self.dynamics.hold(&self.script.held(self.frame()));
         Ok(())
     }
@@ -446,6 +452,7 @@ impl Simulation {
             detector,
             state,
             tick,
+            pressed,
             hardest,
             ..
         } = self;
@@ -474,8 +481,10 @@ impl Simulation {
         let mut candidate = proposed();
         let clock = ProcessTime::now();
         let near = settings.repulsion.near(&candidate, detector);
-        let repelled = settings.repulsion.apply(&near, &mut candidate);
-        let repulsion = Account::of(&proposal.x, &candidate);
+        let share = length as f64 / settings.time.longest() as f64;
+        let repulsion = settings.repulsion.over(share);
+        let repelled = repulsion.apply(&near, pressed, &mut candidate);
+        let by_repulsion = Account::of(&proposal.x, &candidate);
         phases.repel_ms += milliseconds(clock);
 
         let clock = ProcessTime::now();
@@ -498,8 +507,8 @@ impl Simulation {
         {
             *hardest = Some(*zone);
         }
-        if !repelled.is_empty() {
-            response.accounts.insert(0, ("repulsion", repulsion));
+        if !repelled.points.is_empty() {
+            response.accounts.insert(0, ("repulsion", by_repulsion));
         }
         let stretch = stretch(&proposal.x, &candidate);
         phases.respond_ms += milliseconds(clock);
@@ -572,24 +581,27 @@ impl Simulation {
             // from positions before snapping: laws are not to feel the output grid
             *velocity = proposal.v[v] + (responded[v] - proposal.x[v]) / dt;
         }
+        let clock = ProcessTime::now();
         let collided = !response.rounds.is_empty();
         match settings.time.velocity {
             VelocityUpdate::Settle => {
                 for v in response.zoned.iter().map(|&v| v as usize) {
                     next.velocities_mut()[v] = mean(v);
                 }
-                let points = [repelled, response.pushed.clone()].concat();
+                let points = [&repelled.points[..], &response.pushed].concat();
                 settle(&points, dynamics.inverse_mass(), surfaces, &mut next);
             }
             VelocityUpdate::Sifakis if collided => {
-                let repelled = repelled.iter().flat_map(|point| &point.vertices);
+                let repelled = repelled.points.iter().flat_map(|point| &point.vertices);
                 for v in response.touched.iter().chain(repelled) {
                     next.velocities_mut()[*v as usize] = mean(*v as usize);
                 }
             }
             VelocityUpdate::Sifakis | VelocityUpdate::Notes => {}
         }
+        phases.respond_ms += milliseconds(clock);
         *state = next;
+        *pressed = repelled.pressed;
         Ok(Attempt {
             response,
             stretch,

@@ -25,8 +25,8 @@ use sha2::{Digest, Sha256};
 use super::cache::{self, Cache, bytes_of, take_u64, vectors_of};
 use super::recording::object_path;
 use crate::error::{Pinch, StepError};
-use crate::geometry::{Body, Mesh};
-use crate::response::Account;
+use crate::geometry::{Body, Mesh, Pair};
+use crate::response::{Account, Pressed};
 use crate::scene::Scene;
 use crate::step::{Checkpoint, FrameReport, ImpactCount};
 use crate::verify::Verified;
@@ -430,7 +430,7 @@ impl ResultFolder {
             .map_err(|(number, source)| at(&self.object(&self.objects[number], "x64"))(source))
     }
 
-    /// Magic, version, tick, interval, positions, velocities, SHA-256 of all that.
+    /// Magic, version, tick, interval, positions, velocities, forces of repulsions, SHA-256 of all that.
     fn write_checkpoint(&self, checkpoint: &Checkpoint) -> Result<(), ResultError> {
         let mut bytes = CHECKPOINT_MAGIC.to_vec();
         bytes.extend((VERSION.len() as u64).to_le_bytes());
@@ -439,6 +439,14 @@ impl ResultFolder {
         bytes.extend(checkpoint.interval.to_le_bytes());
         bytes.extend(bytes_of(&checkpoint.x));
         bytes.extend(bytes_of(&checkpoint.v));
+        for Pressed { pair, force } in &checkpoint.pressed {
+            let (kind, a, b) = match *pair {
+                Pair::VertexFace { vertex, face } => (0_u32, vertex, face),
+                Pair::EdgeEdge { a, b } => (1, a, b),
+            };
+            bytes.extend([kind, a, b].iter().flat_map(|number| number.to_le_bytes()));
+            bytes.extend(bytes_of(&[*force]));
+        }
         let digest = Sha256::digest(&bytes);
         bytes.extend(digest);
         write_atomically(&self.path.join("checkpoint"), &bytes)
@@ -459,20 +467,49 @@ pub(super) fn read_checkpoint(
         let (version, after) = rest.split_at_checked(length)?;
         rest = after;
         let (tick, interval) = (take_u64(&mut rest)?, take_u64(&mut rest)?);
-        let whole = Sha256::digest(content)[..] == digest[..] && rest.len() == 48 * vertex_count;
-        let (x, v) = rest.split_at_checked(24 * vertex_count)?;
+        let is_whole = Sha256::digest(content)[..] == digest[..];
+        let (x, rest) = rest.split_at_checked(24 * vertex_count)?;
+        let (v, rest) = rest.split_at_checked(24 * vertex_count)?;
+        let (pressed, rest) = rest.as_chunks::<PRESSED_SIZE>();
         let checkpoint = Checkpoint {
             tick,
             interval,
             x: vectors_of(x),
             v: vectors_of(v),
+            pressed: pressed.iter().map(pressed_of).collect::<Option<_>>()?,
         };
-        whole.then(|| (checkpoint, String::from_utf8_lossy(version).into_owned()))
+        (is_whole && rest.is_empty())
+            .then(|| (checkpoint, String::from_utf8_lossy(version).into_owned()))
     };
     parse().ok_or_else(|| {
         let message = "not a checkpoint of these objects, or damaged; run the scene anew";
         damaged(&path, message.into())
     })
+}
+
+/// Bytes of a force in a checkpoint: kind of pair, two indices, three components.
+const PRESSED_SIZE: usize = 3 * 4 + 24;
+
+fn pressed_of(bytes: &[u8; PRESSED_SIZE]) -> Option<Pressed> {
+    let (numbers, force) = bytes.split_at(12);
+    let number = |k: usize| {
+        let (number, _) = numbers[4 * k..].split_first_chunk()?;
+        Some(u32::from_le_bytes(*number))
+    };
+    let (first, second) = (number(1)?, number(2)?);
+    let pair = match number(0)? {
+        0 => Pair::VertexFace {
+            vertex: first,
+            face: second,
+        },
+        1 => Pair::EdgeEdge {
+            a: first,
+            b: second,
+        },
+        _ => return None,
+    };
+    let force = *vectors_of(force).first()?;
+    Some(Pressed { pair, force })
 }
 
 pub(super) fn damaged(path: &Path, message: String) -> ResultError {

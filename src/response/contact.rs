@@ -47,6 +47,13 @@ pub(super) struct Impulse {
     tangential: DVec3,
 }
 
+impl Impulse {
+    /// Both parts, for the normal of the point.
+    pub(super) fn along(self, normal: DVec3) -> DVec3 {
+        self.normal * normal + self.tangential
+    }
+}
+
 /// A contact point that is solved together with others, by passes over all of them.
 pub(super) struct Balanced<'a> {
     pub(super) point: &'a ContactPoint,
@@ -59,6 +66,24 @@ pub(super) struct Balanced<'a> {
 }
 
 impl Balanced<'_> {
+    /// Applies a guess of the impulse, as far as it pushes and lies in the cone.
+    pub(super) fn begin(
+        &self,
+        guess: DVec3,
+        motion: &mut [DVec3],
+        inverse_mass: &[f64],
+    ) -> Impulse {
+        let normal = guess.dot(self.point.normal).max(0.0);
+        let tangential = guess.reject_from_normalized(self.point.normal);
+        let impulse = Impulse {
+            normal,
+            tangential: tangential.clamp_length_max(self.friction * normal),
+        };
+        let pushed = impulse.along(self.point.normal);
+        push(motion, self.point, inverse_mass, pushed);
+        impulse
+    }
+
     /// Sets the impulse to what the point needs, all others being as they are; returns by how much that changes its normal motion.
     ///
     /// What others have done since is taken back here, so that passes converge to the solution of the contact problem whatever their

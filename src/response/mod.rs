@@ -23,7 +23,7 @@ pub use hold::Hold;
 pub use impulses::Impulses;
 pub use inelastic::Inelastic;
 pub use pass::{Pass, Scope};
-pub use repulsion::{Repulsion, RepulsionForm};
+pub use repulsion::{Pressed, Repelled, Repulsion, RepulsionForm};
 pub use rigid_zones::RigidZones;
 
 use self::inelastic::zone::Zone;

@@ -5,15 +5,17 @@
 //! everywhere. Source: course notes, "Repulsions", both forms: the kinematic one ("move closest points some fraction of
 //! the way to cloth thickness apart"), and the damped spring with the cap of \[BFA02\]: one interval opens at most that fraction.
 //!
-//! We differ: several sweeps over the same proximities, each a few flops, spare rounds of detection later; and a push can be taken
-//! back, so that the sweeps converge to the contact forces (projected Gauss-Seidel) whatever their order.
+//! We differ: several sweeps over the same proximities, each a few flops, spare rounds of detection later; a push can be taken
+//! back, so that the sweeps converge to the contact forces (projected Gauss-Seidel) whatever their order; and they start from
+//! the forces of the interval before, for what lies at rest needs the same ones again.
 //! Guaranteed: linear momentum of free vertices, up to rounding. Not guaranteed: anything about impacts.
 
+use glam::DVec3;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::contact::{Balanced, Impulse};
-use crate::geometry::{ContactPoint, Detector, Margin, Proximity};
+use crate::geometry::{ContactPoint, Detector, Margin, Pair, Proximity};
 use crate::state::Candidate;
 
 /// How strongly repulsions open what is too near.
@@ -63,7 +65,36 @@ impl Default for Repulsion {
     }
 }
 
+/// The force of a repulsion over one interval: the first guess for the next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pressed {
+    /// What touches.
+    pub pair: Pair,
+    /// On the first feature, in newtons, with friction.
+    pub force: DVec3,
+}
+
+/// What repulsions did to a candidate.
+#[derive(Clone, Debug, Default)]
+pub struct Repelled {
+    /// The points that had to be pushed.
+    pub points: Vec<ContactPoint>,
+    /// Their forces, by pair.
+    pub pressed: Vec<Pressed>,
+}
+
+/// Sweeps over the points that push, before one over all of them again: most of what is near needs no push.
+const SWEEPS_OF_PUSHING: u32 = 7;
+
 impl Repulsion {
+    /// The same for an interval of `share` of the usual length: cloth that is too near opens as fast as in whole ones.
+    pub fn over(&self, share: f64) -> Self {
+        Self {
+            fraction: share * self.fraction,
+            ..self.clone()
+        }
+    }
+
     /// What is near at the start of the interval: for [`Repulsion::apply`], and for [`super::respond`] to know where cloth
     /// lies on something.
     pub fn near(&self, candidate: &Candidate<'_>, detector: &mut Detector) -> Vec<Proximity> {
@@ -77,10 +108,15 @@ impl Repulsion {
         detector.proximities(start.mesh(), start.positions(), &margin, None)
     }
 
-    /// Applies repulsions to a candidate; returns the points that had to be pushed.
-    pub fn apply(&self, near: &[Proximity], candidate: &mut Candidate<'_>) -> Vec<ContactPoint> {
+    /// Applies repulsions to a candidate. `before` are the forces of the interval before, by pair; they only spare sweeps.
+    pub fn apply(
+        &self,
+        near: &[Proximity],
+        before: &[Pressed],
+        candidate: &mut Candidate<'_>,
+    ) -> Repelled {
         if self.max_sweeps == 0 {
-            return Vec::new();
+            return Repelled::default();
         }
         let points: Vec<ContactPoint> = near.iter().map(Proximity::point).collect();
         let contacts: Vec<(Balanced<'_>, f64)> = (near.iter().zip(&points))
@@ -98,21 +134,46 @@ impl Repulsion {
                 (contact, self.tolerance * thickness)
             })
             .collect();
-        let mut impulses = vec![Impulse::default(); points.len()];
-        for _ in 0..self.max_sweeps {
-            let mut done = true;
-            for ((contact, tolerance), impulse) in contacts.iter().zip(&mut impulses) {
-                let change = contact.balance(impulse, &mut candidate.x, candidate.inverse_mass);
-                done &= change <= *tolerance;
+        let seconds_squared = candidate.dt * candidate.dt;
+        let (x, inverse_mass) = (&mut candidate.x, candidate.inverse_mass);
+        let mut impulses: Vec<Impulse> = (near.iter().zip(&contacts))
+            .map(|(near, (contact, _))| {
+                let place = before.binary_search_by_key(&near.pair, |pressed| pressed.pair);
+                place.map_or_else(
+                    |_| Impulse::default(),
+                    |place| contact.begin(seconds_squared * before[place].force, x, inverse_mass),
+                )
+            })
+            .collect();
+
+        let all: Vec<usize> = (0..contacts.len()).collect();
+        let mut pushing = Vec::new();
+        for sweep in 0..self.max_sweeps {
+            let is_over_all = sweep % (1 + SWEEPS_OF_PUSHING) == 0;
+            let mut is_done = true;
+            for &i in if is_over_all { &all } else { &pushing } {
+                let (contact, tolerance) = &contacts[i];
+                let change = contact.balance(&mut impulses[i], x, inverse_mass);
+                is_done &= change <= *tolerance;
             }
-            if done {
-                break;
+            if is_over_all {
+                if is_done {
+                    break;
+                }
+                let pushes = |i: &usize| impulses[*i].normal > 0.0;
+                pushing = all.iter().copied().filter(pushes).collect();
             }
         }
-        let pushed = points.iter().zip(impulses);
-        pushed
-            .filter_map(|(point, impulse)| (impulse.normal > 0.0).then_some(*point))
-            .collect()
+        let pushed = || (0..near.len()).filter(|&i| impulses[i].normal > 0.0);
+        Repelled {
+            points: pushed().map(|i| points[i]).collect(),
+            pressed: pushed()
+                .map(|i| Pressed {
+                    pair: near[i].pair,
+                    force: impulses[i].along(points[i].normal) / seconds_squared,
+                })
+                .collect(),
+        }
     }
 
     /// The gap that a point is to end the interval with, in metres.
