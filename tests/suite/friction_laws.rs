@@ -377,13 +377,12 @@ fn wrinkled_sheets_slide_more_freely_the_finer_they_are() {
             println!("| {mm:.1} | {thickness:e} | {fast:.4} | {half:.4} | {slow:.4} |");
             [fast, half, slow]
         });
-        // stops at facets cost energy with the square of the speed; what sticks does so at any speed
-        assert!(
-            medium[2] < coarse[2] && fine[2] < medium[2],
-            "{coarse:?}, {medium:?}, {fine:?}"
-        );
-        assert!(fine[2] < 1e-3, "{fine:?}");
-        assert!(fine[0] > 3.0 * fine[1], "the rest is inertia: {fine:?}");
+        // a stop at a facet costs energy with the square of the speed, whatever the size of the facets; what sticks does so at any speed
+        let at_rest = |[_, half, slow]: [f64; 3]| (4.0 * slow - half) / 3.0;
+        let [coarse, medium, fine] = [coarse, medium, fine].map(at_rest);
+        println!("extrapolated to rest: {coarse:.5}, {medium:.5}, {fine:.5}");
+        assert!(medium.abs() < coarse / 2.0 && fine.abs() < coarse / 2.0);
+        assert!(fine.abs() < 5e-4, "{fine}");
     }
 }
 
