@@ -95,11 +95,6 @@ impl Rows {
         vec![DVec3::ZERO; self.inverse_root.len()]
     }
 
-    /// `∇̃C z`.
-    pub(super) fn times(&self, z: &[DVec3]) -> Vec<f64> {
-        self.rows.iter().map(|row| row.dot(z)).collect()
-    }
-
     /// z += ∇̃Cᵀ λ.
     pub(super) fn add_normal(&self, z: &mut [DVec3], lambda: &[f64]) {
         for (row, &lambda) in self.rows.iter().zip(lambda) {
