@@ -50,6 +50,9 @@ pub struct TimeSettings {
     pub max_stretch: f64,
     /// What becomes of velocities after a response.
     pub velocity: VelocityUpdate,
+    /// Intervals for which the damping of the cloth acts on the change of velocity by repulsions and response, 0 and up: spreads the shock
+    /// of an impact over the cloth around it (course notes). 0 leaves it as it is.
+    pub smoothing: f64,
     /// Share of the approach speed that returns when something is flown into, 0 to 1: an extra collision step
     /// on the velocities at the start of each interval (course notes).
     pub restitution: f64,
@@ -63,6 +66,7 @@ impl Default for TimeSettings {
             max_loops: 64,
             max_stretch: 0.1,
             velocity: VelocityUpdate::Settle,
+            smoothing: 0.0,
             restitution: 0.0,
         }
     }
@@ -483,7 +487,7 @@ impl Simulation {
         let near = settings.repulsion.near(&candidate, detector);
         let share = length as f64 / settings.time.longest() as f64;
         let repulsion = settings.repulsion.over(share);
-        let repelled = repulsion.apply(&near, pressed, &mut candidate);
+        let mut repelled = repulsion.apply(&near, pressed, &mut candidate);
         let by_repulsion = Account::of(&proposal.x, &candidate);
         phases.repel_ms += milliseconds(clock);
 
@@ -577,11 +581,20 @@ impl Simulation {
         };
         let (slid, slide_wanted) = (slide(&responded), slide(&proposal.x));
         let mean = |v: usize| (responded[v] - state.positions()[v]) / dt;
-        for (v, velocity) in next.velocities_mut().iter_mut().enumerate() {
-            // from positions before snapping: laws are not to feel the output grid
-            *velocity = proposal.v[v] + (responded[v] - proposal.x[v]) / dt;
-        }
         let clock = ProcessTime::now();
+        // from positions before snapping: laws are not to feel the output grid
+        let change = responded.iter().zip(&proposal.x);
+        let mut dv: Vec<DVec3> = change.map(|(after, x)| (after - x) / dt).collect();
+        for (dv, opening) in dv.iter_mut().zip(&repelled.opening) {
+            *dv -= opening / dt;
+        }
+        if settings.time.smoothing > 0.0 {
+            dynamics.smooth(&responded, &mut dv, settings.time.smoothing * dt);
+        }
+        let proposed = proposal.v.iter().zip(dv);
+        for (velocity, (v, dv)) in next.velocities_mut().iter_mut().zip(proposed) {
+            *velocity = v + dv;
+        }
         let collided = !response.rounds.is_empty();
         match settings.time.velocity {
             VelocityUpdate::Settle => {
@@ -589,7 +602,13 @@ impl Simulation {
                     next.velocities_mut()[v] = mean(v);
                 }
                 let points = [&repelled.points[..], &response.pushed].concat();
-                settle(&points, dynamics.inverse_mass(), surfaces, &mut next);
+                let again = repelled.pressed.iter();
+                let guesses: Vec<DVec3> = again.map(|pressed| dt * pressed.settling).collect();
+                let w = dynamics.inverse_mass();
+                let settled = settle(&points, &guesses, w, surfaces, &mut next);
+                for (pressed, impulse) in repelled.pressed.iter_mut().zip(settled) {
+                    pressed.settling = impulse / dt;
+                }
             }
             VelocityUpdate::Sifakis if collided => {
                 let repelled = repelled.points.iter().flat_map(|point| &point.vertices);

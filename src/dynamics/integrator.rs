@@ -260,6 +260,16 @@ struct DampingSolve<'a> {
     product: Vec<DVec3>,
 }
 
+impl System<'_> {
+    /// Damps velocities by what the cloth itself damps for `seconds`: `(M + s D(x)) v_new = M v`. Without air, pins and seams, it changes no
+    /// momentum of what is free.
+    pub(super) fn damp(&self, x: &[DVec3], v: &mut [DVec3], seconds: f64) {
+        let mut solve = DampingSolve::default();
+        self.elements.dampers(x, &mut solve.dampers);
+        solve.run(&Newmark::default(), self, seconds, v);
+    }
+}
+
 impl DampingSolve<'_> {
     /// Solves `(M + s D) v_new = M v` for the free nodes; scripted ones keep their velocity.
     fn run(&mut self, newmark: &Newmark, system: &System<'_>, s: f64, v: &mut [DVec3]) -> u32 {

@@ -218,6 +218,43 @@ fn internal_forces_keep_both_momenta() {
 }
 
 #[test]
+fn smoothing_spreads_a_change_of_velocity_and_keeps_both_momenta() {
+    let (mesh, rest) = sheet(8);
+    let x = shaken(&rest, 0.01, 5);
+    let fabric = Fabric {
+        stretch_damping: 0.01,
+        ..Fabric::default()
+    };
+    for stretch in [Stretch::Springs, Stretch::Membrane] {
+        let model = ClothModel {
+            stretch,
+            ..cloth(&mesh, &rest, fabric.clone())
+        };
+        let dynamics = Dynamics::new(&mesh, &[model], &weightless());
+        let mut struck = vec![DVec3::ZERO; x.len()];
+        struck[40] = DVec3::new(0.3, 1.0, -0.2);
+        let momenta = |v: &[DVec3]| {
+            let each = v.iter().zip(dynamics.mass()).zip(&x);
+            each.fold((DVec3::ZERO, DVec3::ZERO), |(p, l), ((v, m), x)| {
+                (p + m * v, l + m * x.cross(*v))
+            })
+        };
+        let energy = |v: &[DVec3]| dynamics.energy(&x, v).kinetic;
+        let mut last = struck.clone();
+        for seconds in [1e-4, 1e-3, 1e-2] {
+            let mut dv = struck.clone();
+            dynamics.smooth(&x, &mut dv, seconds);
+            let ((p, l), (p0, l0)) = (momenta(&dv), momenta(&struck));
+            let scale = dynamics.mass()[40] * struck[40].length();
+            assert!((p - p0).length() < 1e-12 * scale && (l - l0).length() < 1e-12 * scale);
+            assert!(energy(&dv) < energy(&last), "{stretch:?}, {seconds} s");
+            assert!(dv[40].length() < last[40].length() && dv[41].length() > 0.0);
+            last = dv;
+        }
+    }
+}
+
+#[test]
 fn a_released_sheet_never_gains_energy() {
     let (mesh, rest) = sheet(6);
     for (stretch, settings) in all_methods() {

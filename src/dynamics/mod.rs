@@ -406,6 +406,16 @@ impl Dynamics {
         }
     }
 
+    /// Smooths a change of velocities at `x` by the damping of the cloth itself, acting for `seconds` (course notes,
+    /// "smooth dv with damping dynamics"). Linear, keeps the momentum of free cloth, leaves scripted vertices alone.
+    pub fn smooth(&self, x: &[DVec3], dv: &mut [DVec3], seconds: f64) {
+        let mut of_nodes = self.gather(dv);
+        self.system().damp(&self.gather(x), &mut of_nodes, seconds);
+        for (&i, smoothed) in self.nodes.iter().zip(of_nodes) {
+            dv[i as usize] = smoothed;
+        }
+    }
+
     /// Strain of all faces at `x`, against the limits of their fabrics.
     pub fn strain(&self, x: &[DVec3]) -> StrainReport {
         self.elements.strain(&self.gather(x))

@@ -439,13 +439,13 @@ impl ResultFolder {
         bytes.extend(checkpoint.interval.to_le_bytes());
         bytes.extend(bytes_of(&checkpoint.x));
         bytes.extend(bytes_of(&checkpoint.v));
-        for Pressed { pair, force } in &checkpoint.pressed {
-            let (kind, a, b) = match *pair {
+        for pressed in &checkpoint.pressed {
+            let (kind, a, b) = match pressed.pair {
                 Pair::VertexFace { vertex, face } => (0_u32, vertex, face),
                 Pair::EdgeEdge { a, b } => (1, a, b),
             };
             bytes.extend([kind, a, b].iter().flat_map(|number| number.to_le_bytes()));
-            bytes.extend(bytes_of(&[*force]));
+            bytes.extend(bytes_of(&[pressed.force, pressed.settling]));
         }
         let digest = Sha256::digest(&bytes);
         bytes.extend(digest);
@@ -487,11 +487,11 @@ pub(super) fn read_checkpoint(
     })
 }
 
-/// Bytes of a force in a checkpoint: kind of pair, two indices, three components.
-const PRESSED_SIZE: usize = 3 * 4 + 24;
+/// Bytes of a repulsion in a checkpoint: kind of pair, two indices, two forces.
+const PRESSED_SIZE: usize = 3 * 4 + 2 * 24;
 
 fn pressed_of(bytes: &[u8; PRESSED_SIZE]) -> Option<Pressed> {
-    let (numbers, force) = bytes.split_at(12);
+    let (numbers, forces) = bytes.split_at(12);
     let number = |k: usize| {
         let (number, _) = numbers[4 * k..].split_first_chunk()?;
         Some(u32::from_le_bytes(*number))
@@ -508,8 +508,14 @@ fn pressed_of(bytes: &[u8; PRESSED_SIZE]) -> Option<Pressed> {
         },
         _ => return None,
     };
-    let force = *vectors_of(force).first()?;
-    Some(Pressed { pair, force })
+    let [force, settling] = vectors_of(forces)[..] else {
+        return None;
+    };
+    Some(Pressed {
+        pair,
+        force,
+        settling,
+    })
 }
 
 pub(super) fn damaged(path: &Path, message: String) -> ResultError {

@@ -10,6 +10,8 @@
 //! notes do (`v = x1 − x0`), and a target for the end gap instead of zero approach, so that one rule serves
 //! impacts (do not come closer than the thickness, or than you are) and repulsions (open up a little).
 
+use std::iter;
+
 use glam::DVec3;
 
 use crate::geometry::ContactPoint;
@@ -121,18 +123,21 @@ impl Balanced<'_> {
 /// Passes over the contact points when velocities settle; what is left after them is stopped in the next interval.
 const SETTLE_SWEEPS: usize = 20;
 
-/// Stops what still approaches at contact points that had to be pushed, with friction.
+/// Stops what still approaches at contact points that had to be pushed, with friction; returns the impulse of each, in kg·m/s.
 ///
 /// Velocities at the end of an interval are the mean ones plus half of what the integrator accelerated. At a
 /// contact point that half belongs to the contact as much as the first one did: a cloth at rest would keep falling
 /// at g dt/2, and one that slides would gain only half of g (sin − μ cos) dt, were its mean velocity taken for its
 /// end velocity \[SMT08\]. Inelastic and by Coulomb's law, like the impulses; momentum is kept.
+///
+/// `guesses` are impulses for the first points: in a stack at rest, those of the interval before.
 pub fn settle(
     points: &[ContactPoint],
+    guesses: &[DVec3],
     inverse_mass: &[f64],
     surfaces: &Surfaces,
     state: &mut Verified,
-) {
+) -> Vec<DVec3> {
     let contacts: Vec<Balanced<'_>> = points
         .iter()
         .map(|point| Balanced {
@@ -142,8 +147,11 @@ pub fn settle(
             friction: surfaces.friction_of(state.mesh(), point),
         })
         .collect();
-    let mut impulses = vec![Impulse::default(); contacts.len()];
     let v = state.velocities_mut();
+    let guessed = guesses.iter().copied().chain(iter::repeat(DVec3::ZERO));
+    let mut impulses: Vec<Impulse> = (contacts.iter().zip(guessed))
+        .map(|(contact, guess)| contact.begin(guess, v, inverse_mass))
+        .collect();
     for _ in 0..SETTLE_SWEEPS {
         let mut still = true;
         for (contact, impulse) in contacts.iter().zip(&mut impulses) {
@@ -153,6 +161,10 @@ pub fn settle(
             break;
         }
     }
+    let along = impulses.iter().zip(points);
+    along
+        .map(|(impulse, point)| impulse.along(point.normal))
+        .collect()
 }
 
 /// Adds the change of velocities of an impulse given in kg·m/s.

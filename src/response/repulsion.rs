@@ -72,6 +72,8 @@ pub struct Pressed {
     pub pair: Pair,
     /// On the first feature, in newtons, with friction.
     pub force: DVec3,
+    /// What had to be added to settle its velocity at the end, likewise.
+    pub settling: DVec3,
 }
 
 /// What repulsions did to a candidate.
@@ -79,8 +81,10 @@ pub struct Pressed {
 pub struct Repelled {
     /// The points that had to be pushed.
     pub points: Vec<ContactPoint>,
-    /// Their forces, by pair.
+    /// Their forces, by pair; what settled them is still that of the interval before.
     pub pressed: Vec<Pressed>,
+    /// What opened that was too near, in metres by vertex: a part of the change that is no velocity. Empty if nothing did.
+    pub opening: Vec<DVec3>,
 }
 
 /// Sweeps over the points that push, before one over all of them again: most of what is near needs no push.
@@ -109,6 +113,9 @@ impl Repulsion {
     }
 
     /// Applies repulsions to a candidate. `before` are the forces of the interval before, by pair; they only spare sweeps.
+    ///
+    /// First the approach is stopped, which is a matter of forces and velocities; then what is too near is opened, which in the
+    /// kinematic form is none: an opening that went on as velocity would keep cloth at rest trembling.
     pub fn apply(
         &self,
         near: &[Proximity],
@@ -119,41 +126,104 @@ impl Repulsion {
             return Repelled::default();
         }
         let points: Vec<ContactPoint> = near.iter().map(Proximity::point).collect();
-        let contacts: Vec<(Balanced<'_>, f64)> = (near.iter().zip(&points))
-            .map(|(near, point)| {
-                // the threshold may be clamped by the rest distance of neighbours, the thickness with it
-                let thickness = candidate
-                    .thickness_of(point)
-                    .min(near.threshold / self.reach);
-                let contact = Balanced {
-                    point,
-                    target: self.target(point, near.gap, thickness, candidate),
-                    from: point.relative(candidate.start.positions()),
-                    friction: candidate.friction_of(point),
-                };
-                (contact, self.tolerance * thickness)
-            })
-            .collect();
+        let (mut contacts, opened): (Vec<Contact<'_>>, Vec<f64>) = (near.iter().zip(&points))
+            .map(|(near, point)| self.contact(near, point, candidate))
+            .unzip();
         let seconds_squared = candidate.dt * candidate.dt;
+        let before_of = |near: &Proximity| {
+            let place = before.binary_search_by_key(&near.pair, |pressed| pressed.pair);
+            place.ok().map(|place| &before[place])
+        };
         let (x, inverse_mass) = (&mut candidate.x, candidate.inverse_mass);
         let mut impulses: Vec<Impulse> = (near.iter().zip(&contacts))
-            .map(|(near, (contact, _))| {
-                let place = before.binary_search_by_key(&near.pair, |pressed| pressed.pair);
-                place.map_or_else(
-                    |_| Impulse::default(),
-                    |place| contact.begin(seconds_squared * before[place].force, x, inverse_mass),
-                )
+            .map(|(near, contact)| {
+                let force = before_of(near).map(|before| before.force);
+                let guess = seconds_squared * force.unwrap_or_default();
+                contact.balanced.begin(guess, x, inverse_mass)
             })
             .collect();
+        self.sweep(&contacts, &mut impulses, x, inverse_mass);
+        let forces: Vec<DVec3> = (impulses.iter().zip(&points))
+            .map(|(impulse, point)| impulse.along(point.normal) / seconds_squared)
+            .collect();
 
+        let mut opening = Vec::new();
+        if opened.iter().any(|&opened| opened > 0.0) {
+            let stopped = x.clone();
+            for (contact, opened) in contacts.iter_mut().zip(opened) {
+                contact.balanced.target += opened;
+            }
+            self.sweep(&contacts, &mut impulses, x, inverse_mass);
+            opening = x.iter().zip(stopped).map(|(x, old)| x - old).collect();
+        }
+        let pushed = || (0..near.len()).filter(|&i| impulses[i].normal > 0.0);
+        Repelled {
+            points: pushed().map(|i| points[i]).collect(),
+            pressed: pushed()
+                .map(|i| Pressed {
+                    pair: near[i].pair,
+                    force: forces[i],
+                    settling: before_of(&near[i]).map_or(DVec3::ZERO, |before| before.settling),
+                })
+                .collect(),
+            opening,
+        }
+    }
+
+    /// A near pair as a contact whose approach is stopped, and by how much it is to be opened then, in metres.
+    fn contact<'a>(
+        &self,
+        near: &Proximity,
+        point: &'a ContactPoint,
+        candidate: &Candidate<'_>,
+    ) -> (Contact<'a>, f64) {
+        // the threshold may be clamped by the rest distance of neighbours, the thickness with it
+        let thickness = candidate
+            .thickness_of(point)
+            .min(near.threshold / self.reach);
+        let lack = (thickness - near.gap).max(0.0);
+        let (kept, opened) = (near.gap.min(thickness), self.fraction * lack);
+        let (target, opened) = match self.form {
+            RepulsionForm::Kinematic => (kept, opened),
+            RepulsionForm::Spring => {
+                let dt = candidate.dt;
+                let by_spring = self.stiffness * lack * dt * dt * candidate.inverse_mass_of(point);
+                let approach = (kept - point.gap(&candidate.x)).max(0.0);
+                let given = (1.0 - self.damping) * approach;
+                (kept - given + opened.min(by_spring), 0.0)
+            }
+        };
+        let contact = Contact {
+            balanced: Balanced {
+                point,
+                target,
+                from: point.relative(candidate.start.positions()),
+                friction: candidate.friction_of(point),
+            },
+            tolerance: self.tolerance * thickness,
+        };
+        (contact, opened)
+    }
+
+    /// Passes over all contacts until none changes by more than its tolerance.
+    fn sweep(
+        &self,
+        contacts: &[Contact<'_>],
+        impulses: &mut [Impulse],
+        x: &mut [DVec3],
+        inverse_mass: &[f64],
+    ) {
         let all: Vec<usize> = (0..contacts.len()).collect();
         let mut pushing = Vec::new();
         for sweep in 0..self.max_sweeps {
             let is_over_all = sweep % (1 + SWEEPS_OF_PUSHING) == 0;
             let mut is_done = true;
             for &i in if is_over_all { &all } else { &pushing } {
-                let (contact, tolerance) = &contacts[i];
-                let change = contact.balance(&mut impulses[i], x, inverse_mass);
+                let Contact {
+                    balanced,
+                    tolerance,
+                } = &contacts[i];
+                let change = balanced.balance(&mut impulses[i], x, inverse_mass);
                 is_done &= change <= *tolerance;
             }
             if is_over_all {
@@ -164,36 +234,12 @@ impl Repulsion {
                 pushing = all.iter().copied().filter(pushes).collect();
             }
         }
-        let pushed = || (0..near.len()).filter(|&i| impulses[i].normal > 0.0);
-        Repelled {
-            points: pushed().map(|i| points[i]).collect(),
-            pressed: pushed()
-                .map(|i| Pressed {
-                    pair: near[i].pair,
-                    force: impulses[i].along(points[i].normal) / seconds_squared,
-                })
-                .collect(),
-        }
     }
+}
 
-    /// The gap that a point is to end the interval with, in metres.
-    fn target(
-        &self,
-        point: &ContactPoint,
-        gap: f64,
-        thickness: f64,
-        candidate: &Candidate<'_>,
-    ) -> f64 {
-        let lack = (thickness - gap).max(0.0);
-        let (kept, opened) = (gap.min(thickness), self.fraction * lack);
-        match self.form {
-            RepulsionForm::Kinematic => kept + opened,
-            RepulsionForm::Spring => {
-                let dt = candidate.dt;
-                let by_spring = self.stiffness * lack * dt * dt * candidate.inverse_mass_of(point);
-                let approach = (kept - point.gap(&candidate.x)).max(0.0);
-                kept - (1.0 - self.damping) * approach + opened.min(by_spring)
-            }
-        }
-    }
+/// A near pair in the sweeps.
+struct Contact<'a> {
+    balanced: Balanced<'a>,
+    /// In metres.
+    tolerance: f64,
 }

@@ -42,6 +42,7 @@ impl Scene {
             let message = "1 (all impacts) or 2 (obstacles, then cloth with cloth)";
             return problem("passes", message);
         }
+        not_negative("time.smoothing", self.time.smoothing)?;
         share("time.restitution", self.time.restitution)?;
         share("repulsion.damping", self.repulsion.damping)?;
         share("repulsion.fraction", self.repulsion.fraction)?;
