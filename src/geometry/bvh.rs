@@ -5,13 +5,16 @@
 //! edges whose owner face (see [`Mesh`]) is in the block; hence a walk over all overlapping pairs of leaves meets
 //! every pair of features exactly once, also between faces that share a vertex or an edge.
 //!
-//! Boxes are in single precision, rounded outward: half the memory traffic, and never a box too small. What the walk
-//! reports is therefore a superset of the overlapping pairs; [`super::detect`] compares boxes in full precision.
+//! Boxes are in single precision, rounded outward ([`Box32`]). What the walk reports is therefore a superset of the overlapping pairs;
+//! [`super::detect`] compares boxes in full precision.
 
-use glam::{DVec3, Vec3A};
+use std::ops::Range;
+
+use glam::Vec3A;
 use rayon::prelude::*;
 
-use super::Mesh;
+use super::box32::Box32;
+use super::{Mesh, Pair};
 
 /// Faces in a leaf. Measured on layered-sheets: see the table in the commit that set it.
 const LEAF_SIZE: usize = 4;
@@ -22,70 +25,102 @@ const PARALLEL_LEAVES: usize = 512;
 /// The tree is rebuilt when its cost has grown by this factor since it was built.
 const MAX_COST_GROWTH: f64 = 1.5;
 
-/// A box in single precision.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Box32 {
-    min: Vec3A,
-    max: Vec3A,
-}
-
-impl Box32 {
-    const EMPTY: Self = Self {
-        min: Vec3A::INFINITY,
-        max: Vec3A::NEG_INFINITY,
-    };
-
-    /// A box around `[min, max]`, rounded outward.
-    ///
-    /// Conversion rounds by at most 2⁻²⁴ of the value, or 2⁻¹⁵⁰ where the result is subnormal; moving the bound
-    /// outward by 2⁻²³ of the value and 2⁻¹⁴⁹ first makes up for it, and for the rounding of a growth in double precision.
-    fn around(min: DVec3, max: DVec3) -> Self {
-        const SHARE: f64 = f32::EPSILON as f64;
-        let least = f64::from(f32::from_bits(1));
-        let outward = |x: DVec3| x.abs() * SHARE + least;
-        Self {
-            min: (min - outward(min)).as_vec3a(),
-            max: (max + outward(max)).as_vec3a(),
-        }
-    }
-
-    /// A box around the way of a vertex from `a` to `b`, grown by `growth`.
-    fn of_vertex(a: DVec3, b: DVec3, growth: f64) -> Self {
-        Self::around(a.min(b) - growth, a.max(b) + growth)
-    }
-
-    fn union(self, other: Self) -> Self {
-        Self {
-            min: self.min.min(other.min),
-            max: self.max.max(other.max),
-        }
-    }
-
-    #[inline]
-    fn overlaps(&self, other: &Self) -> bool {
-        (self.min.cmple(other.max) & other.min.cmple(self.max)).all()
-    }
-
-    /// Half the surface, the usual estimate of how often a box is met.
-    fn half_area(&self) -> f64 {
-        let size = (self.max - self.min).as_dvec3();
-        size.x * size.y + size.y * size.z + size.z * size.x
-    }
-}
-
-/// Features of one kind, in the order of the leaves.
+/// Features of `N` vertices, in the order of the leaves.
 #[derive(Clone, Debug, Default)]
-struct Features {
+struct Features<const N: usize> {
     /// Indices in the mesh.
     ids: Vec<u32>,
+    vertices: Vec<[u32; N]>,
     boxes: Vec<Box32>,
     /// Where the features of each leaf start; one more at the end.
     starts: Vec<u32>,
 }
 
-impl Features {
-    fn range(&self, leaf: usize) -> std::ops::Range<usize> {
+impl<const N: usize> Features<N> {
+    /// The features `ids`, whose vertices are listed in `all`; `starts` as in the leaves.
+    fn new(ids: Vec<u32>, all: impl Fn(u32) -> [u32; N], starts: Vec<u32>) -> Self {
+        Self {
+            vertices: ids.iter().map(|&id| all(id)).collect(),
+            boxes: vec![Box32::EMPTY; ids.len()],
+            ids,
+            starts,
+        }
+    }
+
+    fn range(&self, leaf: usize) -> Range<usize> {
         self.starts[leaf] as usize..self.starts[leaf + 1] as usize
+    }
+
+    /// Fits all boxes to those of the vertices.
+    fn fit(&mut self, of_vertex: &[Box32]) {
+        let each = self.boxes.par_iter_mut().zip(&self.vertices);
+        each.with_min_len(4096).for_each(|(fitted, vertices)| {
+            *fitted = hull(vertices, of_vertex);
+        });
+    }
+
+    fn leaf(&self, leaf: Place) -> Leaf<'_, N> {
+        let range = self.range(leaf.first);
+        Leaf {
+            ids: &self.ids[range.clone()],
+            vertices: &self.vertices[range.clone()],
+            boxes: &self.boxes[range],
+        }
+    }
+}
+
+/// The features of one leaf; at most three times as many as faces, so that a set of them fits into a word.
+#[derive(Clone, Copy)]
+struct Leaf<'a, const N: usize> {
+    ids: &'a [u32],
+    vertices: &'a [[u32; N]],
+    boxes: &'a [Box32],
+}
+
+/// Features of a leaf, one bit each. Whether boxes overlap cannot be foreseen, and a wrong guess of the processor costs more than
+/// a test: so tests are gathered without branches first.
+#[derive(Clone, Copy)]
+struct Set(u32);
+
+const _: () = assert!(3 * LEAF_SIZE <= 32, "a set of features fits into a word");
+
+impl Iterator for Set {
+    type Item = usize;
+
+    #[inline]
+    fn next(&mut self) -> Option<usize> {
+        let first = self.0.trailing_zeros();
+        self.0 &= self.0.wrapping_sub(1);
+        (first < 32).then_some(first as usize)
+    }
+}
+
+impl<const N: usize> Leaf<'_, N> {
+    /// Those that overlap a box.
+    #[inline]
+    fn near(&self, other: &Box32) -> Set {
+        let each = self.boxes.iter().enumerate();
+        Set(each.fold(0, |set, (k, fitted)| {
+            set | u32::from(fitted.overlaps(other)) << k
+        }))
+    }
+
+    /// Those of a set that overlap the box of a feature and have none of its vertices.
+    #[inline]
+    fn apart<const M: usize>(&self, set: Set, other: &Box32, vertices: [u32; M]) -> Set {
+        Set(set.fold(0, |found, k| {
+            let mut shares = false;
+            for v in self.vertices[k] {
+                for w in vertices {
+                    shares |= v == w;
+                }
+            }
+            found | u32::from(self.boxes[k].overlaps(other) & !shares) << k
+        }))
+    }
+
+    fn all(&self) -> Set {
+        Set((1u64 << self.ids.len()).wrapping_sub(1) as u32)
     }
 }
 
@@ -137,23 +172,12 @@ impl Place {
     }
 }
 
-/// A pair of overlapping boxes, as the walk reports it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Overlap {
-    /// A vertex and a face that does not use it.
-    VertexFace(u32, u32),
-    /// Two edges without a common vertex, in any order.
-    EdgeEdge(u32, u32),
-}
-
 /// Bounding volume hierarchy over the faces of one mesh in motion.
 #[derive(Clone, Debug)]
 pub(super) struct Tree {
-    faces: Features,
-    vertices: Features,
-    edges: Features,
-    /// Box of each vertex of the mesh.
-    vertex_boxes: Vec<Box32>,
+    faces: Features<3>,
+    vertices: Features<1>,
+    edges: Features<2>,
     nodes: Vec<Box32>,
     roles: Vec<Role>,
     is_obstacle: Vec<bool>,
@@ -169,7 +193,6 @@ impl Tree {
             faces: Features::default(),
             vertices: Features::default(),
             edges: Features::default(),
-            vertex_boxes: vec![Box32::EMPTY; vertex_count],
             nodes: vec![Box32::EMPTY; 2 * leaf_count - 1],
             roles: Vec::new(),
             is_obstacle: (0..vertex_count as u32)
@@ -187,40 +210,27 @@ impl Tree {
         }
     }
 
-    /// Fits all boxes to the motion from `x0` to `x1`, every vertex grown by `growth(vertex)`.
-    pub(super) fn fit(
-        &mut self,
-        mesh: &Mesh,
-        x0: &[DVec3],
-        x1: &[DVec3],
-        growth: impl Fn(usize) -> f64 + Sync,
-    ) {
-        self.vertex_boxes
-            .par_iter_mut()
-            .enumerate()
-            .with_min_len(4096)
-            .for_each(|(v, vertex_box)| {
-                *vertex_box = Box32::of_vertex(x0[v], x1[v], growth(v));
-            });
+    /// Fits all boxes to those of the vertices of the mesh.
+    pub(super) fn fit(&mut self, mesh: &Mesh, of_vertex: &[Box32]) {
         if self.cost == 0.0 {
-            self.build(mesh);
+            self.build(mesh, of_vertex);
         }
-        self.refit(mesh);
+        self.refit(of_vertex);
         // what is rebuilt in vain raises the bar, so that a scene is not rebuilt for ever
         if self.current_cost() > MAX_COST_GROWTH * self.cost {
-            self.build(mesh);
-            self.refit(mesh);
+            self.build(mesh, of_vertex);
+            self.refit(of_vertex);
             self.cost = self.current_cost();
         }
     }
 
     /// Sorts the faces into leaves by the present vertex boxes.
-    fn build(&mut self, mesh: &Mesh) {
+    fn build(&mut self, mesh: &Mesh, of_vertex: &[Box32]) {
         let mut centres: Vec<(Vec3A, u32)> = mesh
             .faces()
             .par_iter()
             .with_min_len(4096)
-            .map(|f| face_box(f, &self.vertex_boxes))
+            .map(|f| hull(f, of_vertex))
             .map(|b| b.min + b.max)
             .zip(0..mesh.faces().len() as u32)
             .collect();
@@ -228,51 +238,31 @@ impl Tree {
         let order: Vec<u32> = centres.into_iter().map(|(_, face)| face).collect();
 
         let leaves = order.chunks(LEAF_SIZE);
-        let owned = |owner: &[u32], corners: &dyn Fn(u32) -> [u32; 3]| {
-            let mut features = Features {
-                starts: vec![0],
-                ..Features::default()
-            };
+        let owned = |owner: &[u32], of_face: &[[u32; 3]]| {
+            let (mut ids, mut starts) = (Vec::new(), vec![0]);
             for leaf in leaves.clone() {
                 for &face in leaf {
-                    let of_face = corners(face).into_iter();
-                    features
-                        .ids
-                        .extend(of_face.filter(|&id| owner[id as usize] == face));
+                    let all = of_face[face as usize].into_iter();
+                    ids.extend(all.filter(|&id| owner[id as usize] == face));
                 }
-                features.starts.push(features.ids.len() as u32);
+                starts.push(ids.len() as u32);
             }
-            features.boxes = vec![Box32::EMPTY; features.ids.len()];
-            features
+            (ids, starts)
         };
-        self.vertices = owned(mesh.vertex_owner(), &|f| mesh.faces()[f as usize]);
-        self.edges = owned(mesh.edge_owner(), &|f| mesh.face_edges()[f as usize]);
-        self.faces = Features {
-            starts: (0..=self.root().count)
-                .map(|leaf| (leaf * LEAF_SIZE).min(order.len()) as u32)
-                .collect(),
-            boxes: vec![Box32::EMPTY; order.len()],
-            ids: order,
-        };
+        let (ids, starts) = owned(mesh.vertex_owner(), mesh.faces());
+        self.vertices = Features::new(ids, |v| [v], starts);
+        let (ids, starts) = owned(mesh.edge_owner(), mesh.face_edges());
+        self.edges = Features::new(ids, |e| mesh.edges()[e as usize], starts);
+        let starts = (0..=self.root().count).map(|leaf| (leaf * LEAF_SIZE).min(order.len()) as u32);
+        let starts = starts.collect();
+        self.faces = Features::new(order, |f| mesh.faces()[f as usize], starts);
         self.roles.clear();
     }
 
-    fn refit(&mut self, mesh: &Mesh) {
-        let of_vertex = &self.vertex_boxes;
-        let fit = |features: &mut Features, of: &(dyn Fn(usize) -> Box32 + Sync)| {
-            features
-                .boxes
-                .par_iter_mut()
-                .zip(&features.ids)
-                .with_min_len(4096)
-                .for_each(|(b, &id)| *b = of(id as usize));
-        };
-        fit(&mut self.vertices, &|v| of_vertex[v]);
-        fit(&mut self.edges, &|e| {
-            let [a, b] = mesh.edges()[e].map(|v| of_vertex[v as usize]);
-            a.union(b)
-        });
-        fit(&mut self.faces, &|f| face_box(&mesh.faces()[f], of_vertex));
+    fn refit(&mut self, of_vertex: &[Box32]) {
+        self.vertices.fit(of_vertex);
+        self.edges.fit(of_vertex);
+        self.faces.fit(of_vertex);
         let root = self.root();
         let leaf_box = |leaf: usize| {
             self.faces.boxes[self.faces.range(leaf)]
@@ -299,13 +289,12 @@ impl Tree {
         &mut self,
         mesh: &Mesh,
         asked: Option<&[bool]>,
-        report: impl Fn(Overlap, &mut Vec<T>) + Sync,
+        report: impl Fn(Pair, &mut Vec<T>) + Sync,
     ) -> Vec<T> {
         self.assign_roles(mesh, asked, false);
-        let leaves = Leaves { tree: self, mesh };
         self.walk(|a, b, out| match b {
-            None => leaves.compare_leaf(a, &report, out),
-            Some(b) => leaves.compare_leaves(a, b, &report, out),
+            None => self.compare_leaf(a, &report, out),
+            Some(b) => self.compare_leaves(a, b, &report, out),
         })
     }
 
@@ -327,16 +316,18 @@ impl Tree {
             is_obstacle[corner as usize]
         };
         self.walk(|a, b, out| {
-            for i in faces.range(a.first) {
-                let others = match b {
-                    None => i + 1..faces.range(a.first).end,
-                    Some(b) => faces.range(b.first),
-                };
-                for j in others {
-                    let (f, g) = (faces.ids[i], faces.ids[j]);
-                    if faces.boxes[i].overlaps(&faces.boxes[j])
-                        && (obstacles_too || !is_obstacle(f) || !is_obstacle(g))
-                    {
+            let leaf = faces.leaf(a);
+            let (other, mut near) = match b {
+                None => (leaf, leaf.all()),
+                Some(b) => (faces.leaf(b), faces.leaf(b).near(&self.nodes[a.node])),
+            };
+            for (k, &f) in leaf.ids.iter().enumerate() {
+                if b.is_none() {
+                    near.next();
+                }
+                for l in other.apart(near, &leaf.boxes[k], []) {
+                    let g = other.ids[l];
+                    if obstacles_too || !is_obstacle(f) || !is_obstacle(g) {
                         report([f.min(g), f.max(g)], out);
                     }
                 }
@@ -361,7 +352,11 @@ impl Tree {
                 out
             })
             .collect();
-        found.into_iter().flatten().collect()
+        let mut all = Vec::with_capacity(found.iter().map(Vec::len).sum());
+        for found in found {
+            all.extend(found);
+        }
+        all
     }
 
     fn meet(&self, a: Place, b: Place) -> bool {
@@ -468,9 +463,10 @@ impl Tree {
     }
 }
 
-fn face_box(corners: &[u32; 3], of_vertex: &[Box32]) -> Box32 {
-    let [a, b, c] = corners.map(|v| of_vertex[v as usize]);
-    a.union(b).union(c)
+#[inline]
+fn hull<const N: usize>(vertices: &[u32; N], of_vertex: &[Box32]) -> Box32 {
+    let each = vertices.iter().map(|&v| of_vertex[v as usize]);
+    each.fold(Box32::EMPTY, Box32::union)
 }
 
 /// Sorts faces so that each run of [`LEAF_SIZE`] is a leaf: the median of the longest axis parts the left leaves from the right.
@@ -549,122 +545,82 @@ impl Task {
 }
 
 /// Comparison of the features of leaves.
-struct Leaves<'a> {
-    tree: &'a Tree,
-    mesh: &'a Mesh,
-}
-
-impl Leaves<'_> {
+impl Tree {
     /// Pairs of features of two different leaves.
     fn compare_leaves<T>(
         &self,
         a: Place,
         b: Place,
-        report: &impl Fn(Overlap, &mut Vec<T>),
+        report: &impl Fn(Pair, &mut Vec<T>),
         out: &mut Vec<T>,
     ) {
-        let Tree {
-            edges,
-            vertices,
-            faces,
-            nodes,
-            ..
-        } = self.tree;
-        let (a_box, b_box) = (&nodes[a.node], &nodes[b.node]);
-        let mut near = [0; 3 * LEAF_SIZE];
-        let near_b = near_features(edges, b, a_box, &mut near);
-        for i in edges.range(a.first) {
-            if edges.boxes[i].overlaps(b_box) {
-                for &j in near_b {
-                    self.compare_edges(i, j, report, out);
-                }
-            }
+        let boxes = [&self.nodes[a.node], &self.nodes[b.node]];
+        let (edges, others) = (self.edges.leaf(a), self.edges.leaf(b));
+        let near = others.near(boxes[0]);
+        for k in edges.near(boxes[1]) {
+            self.compare_edge((edges, k), (others, near), report, out);
         }
-        for (a, b, a_box, b_box) in [(a, b, a_box, b_box), (b, a, b_box, a_box)] {
-            let mut near = [0; 3 * LEAF_SIZE];
-            let near_b = near_features(faces, b, a_box, &mut near);
-            for i in vertices.range(a.first) {
-                if vertices.boxes[i].overlaps(b_box) {
-                    for &j in near_b {
-                        self.compare_vertex_and_face(i, j, report, out);
-                    }
-                }
+        for (a, b, [a_box, b_box]) in [(a, b, boxes), (b, a, [boxes[1], boxes[0]])] {
+            let vertices = self.vertices.leaf(a);
+            let near = vertices.near(b_box);
+            if near.0 != 0 {
+                let faces = self.faces.leaf(b);
+                let faces = (faces, faces.near(a_box));
+                self.compare_vertices_and_faces((vertices, near), faces, report, out);
             }
         }
     }
 
     /// Pairs of features of one leaf.
-    fn compare_leaf<T>(&self, a: Place, report: &impl Fn(Overlap, &mut Vec<T>), out: &mut Vec<T>) {
-        let edges = self.tree.edges.range(a.first);
-        for i in edges.clone() {
-            for j in i + 1..edges.end {
-                self.compare_edges(i, j, report, out);
-            }
+    fn compare_leaf<T>(&self, a: Place, report: &impl Fn(Pair, &mut Vec<T>), out: &mut Vec<T>) {
+        let edges = self.edges.leaf(a);
+        let mut later = edges.all();
+        while let Some(k) = later.next() {
+            self.compare_edge((edges, k), (edges, later), report, out);
         }
-        for i in self.tree.vertices.range(a.first) {
-            for j in self.tree.faces.range(a.first) {
-                self.compare_vertex_and_face(i, j, report, out);
+        let (vertices, faces) = (self.vertices.leaf(a), self.faces.leaf(a));
+        let (vertices, faces) = ((vertices, vertices.all()), (faces, faces.all()));
+        self.compare_vertices_and_faces(vertices, faces, report, out);
+    }
+
+    #[inline]
+    fn compare_edge<T>(
+        &self,
+        (edges, k): (Leaf<'_, 2>, usize),
+        (others, near): (Leaf<'_, 2>, Set),
+        report: &impl Fn(Pair, &mut Vec<T>),
+        out: &mut Vec<T>,
+    ) {
+        let ends = edges.vertices[k];
+        for l in others.apart(near, &edges.boxes[k], ends) {
+            if !self.are_obstacles(ends[0], others.vertices[l][0]) {
+                let (e, f) = (edges.ids[k], others.ids[l]);
+                let (a, b) = (e.min(f), e.max(f));
+                report(Pair::EdgeEdge { a, b }, out);
             }
         }
     }
 
     #[inline]
-    fn compare_edges<T>(
+    fn compare_vertices_and_faces<T>(
         &self,
-        i: usize,
-        j: usize,
-        report: &impl Fn(Overlap, &mut Vec<T>),
+        (vertices, near): (Leaf<'_, 1>, Set),
+        (faces, near_faces): (Leaf<'_, 3>, Set),
+        report: &impl Fn(Pair, &mut Vec<T>),
         out: &mut Vec<T>,
     ) {
-        let edges = &self.tree.edges;
-        if edges.boxes[i].overlaps(&edges.boxes[j]) {
-            let (e, f) = (edges.ids[i], edges.ids[j]);
-            let ([a, b], [c, d]) = (self.mesh.edges()[e as usize], self.mesh.edges()[f as usize]);
-            let share = a == c || a == d || b == c || b == d;
-            if !share && !self.are_obstacles(a, c) {
-                report(Overlap::EdgeEdge(e, f), out);
-            }
-        }
-    }
-
-    #[inline]
-    fn compare_vertex_and_face<T>(
-        &self,
-        i: usize,
-        j: usize,
-        report: &impl Fn(Overlap, &mut Vec<T>),
-        out: &mut Vec<T>,
-    ) {
-        let Tree {
-            vertices, faces, ..
-        } = self.tree;
-        if vertices.boxes[i].overlaps(&faces.boxes[j]) {
-            let (v, f) = (vertices.ids[i], faces.ids[j]);
-            let corners = self.mesh.faces()[f as usize];
-            if !corners.contains(&v) && !self.are_obstacles(v, corners[0]) {
-                report(Overlap::VertexFace(v, f), out);
+        for k in near {
+            let vertex = vertices.ids[k];
+            for l in faces.apart(near_faces, &vertices.boxes[k], [vertex]) {
+                if !self.are_obstacles(vertex, faces.vertices[l][0]) {
+                    let face = faces.ids[l];
+                    report(Pair::VertexFace { vertex, face }, out);
+                }
             }
         }
     }
 
     fn are_obstacles(&self, v: u32, w: u32) -> bool {
-        self.tree.is_obstacle[v as usize] && self.tree.is_obstacle[w as usize]
+        self.is_obstacle[v as usize] && self.is_obstacle[w as usize]
     }
-}
-
-/// The features of a leaf that overlap a box, as places in the feature list.
-fn near_features<'n>(
-    features: &Features,
-    leaf: Place,
-    other: &Box32,
-    near: &'n mut [usize; 3 * LEAF_SIZE],
-) -> &'n [usize] {
-    let mut count = 0;
-    for i in features.range(leaf.first) {
-        if features.boxes[i].overlaps(other) {
-            near[count] = i;
-            count += 1;
-        }
-    }
-    &near[..count]
 }

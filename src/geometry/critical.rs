@@ -11,6 +11,7 @@ use super::mesh::NONE;
 use super::proximity::{
     closest_points_edge_edge, closest_points_vertex_edge, closest_points_vertex_face,
 };
+use super::sweep::at;
 use super::{Closest, Impact, Margin, Mesh, Pair, Proximity};
 
 /// Half the sum of the thicknesses at the two closest points: the distance at which their surfaces touch.
@@ -110,7 +111,7 @@ pub(super) fn select(
                 pair,
                 vertices,
                 weights: closest.weights,
-                normal: closest.normal(pair, vertices.map(|v| x[v as usize])),
+                normal: closest.normal(pair, at(x, vertices)),
                 gap,
                 threshold,
             })
@@ -124,41 +125,21 @@ fn critical(mesh: &Mesh, group: &[(Pair, Closest)]) -> Vec<(Pair, Closest)> {
     if let [crossing @ (Pair::EdgeEdge { .. }, _)] = group {
         return vec![*crossing];
     }
-    // per edge and corner of these faces: the nearest face around it, among equals one that touches there, the first of them
-    struct Entry {
-        part: Touched,
-        distance_squared: f64,
-        elsewhere: bool,
-        face: usize,
-    }
-    let own: Vec<Touched> = group
-        .iter()
-        .map(|(pair, closest)| touched(mesh.vertices_of(*pair), &closest.weights))
-        .collect();
-    let mut nearest = Vec::with_capacity(6 * group.len());
-    for (face, (pair, closest)) in group.iter().enumerate() {
-        let [_, corners @ ..] = mesh.vertices_of(*pair);
-        let [a, b, c] = sorted(corners);
-        let corners = [[a, NONE, NONE], [b, NONE, NONE], [c, NONE, NONE]];
-        let edges = [[a, b, NONE], [a, c, NONE], [b, c, NONE]];
-        nearest.extend(corners.into_iter().chain(edges).map(|part| Entry {
-            part,
-            distance_squared: closest.distance_squared,
-            elsewhere: own[face] != part,
-            face,
-        }));
-    }
-    nearest.sort_unstable_by(|a, b| {
-        let by_part = a.part.cmp(&b.part);
-        let by_distance = a.distance_squared.total_cmp(&b.distance_squared);
-        let by_face = (a.elsewhere, a.face).cmp(&(b.elsewhere, b.face));
-        by_part.then(by_distance).then(by_face)
-    });
-    nearest.dedup_by_key(|entry| entry.part);
+    let own =
+        |(pair, closest): &(Pair, Closest)| touched(mesh.vertices_of(*pair), &closest.weights);
+    // of all faces around the touched edge or corner the nearest, among equals one that touches there, the first of them
     let is_critical = |face: usize| {
-        let is_inside = own[face][2] != NONE; // no other face has this point
-        let first = nearest.binary_search_by_key(&own[face], |entry| entry.part);
-        is_inside || first.is_ok_and(|k| nearest[k].face == face)
+        let part = own(&group[face]);
+        let distance = group[face].1.distance_squared;
+        let is_first = |(other, near): (usize, &(Pair, Closest))| {
+            let [_, corners @ ..] = mesh.vertices_of(near.0);
+            let is_around = part.iter().all(|v| *v == NONE || corners.contains(v));
+            let by_distance = distance.total_cmp(&near.1.distance_squared);
+            let order = by_distance.then_with(|| (false, face).cmp(&(own(near) != part, other)));
+            !is_around || order.is_le()
+        };
+        let is_inside = part[2] != NONE; // no other face has this point
+        is_inside || group.iter().enumerate().all(is_first)
     };
     (0..group.len())
         .filter(|&face| is_critical(face))
@@ -187,7 +168,7 @@ fn threshold(
 
 /// Distance of the two features that take part (those with weights), at other positions.
 fn distance(vertices: [u32; 4], weights: &[f64; 4], x: &[DVec3]) -> f64 {
-    let x = vertices.map(|v| x[v as usize]);
+    let x = at(x, vertices);
     let is_edge_edge = weights[1] > 0.0;
     let mut parts = (1..4).filter(|&i| weights[i] != 0.0).map(|i| x[i]);
     let squared = match (is_edge_edge, parts.next(), parts.next(), parts.next()) {

@@ -18,6 +18,7 @@ use glam::DVec3;
 use rayon::prelude::*;
 use robust::{Coord, Coord3D};
 
+use super::box32::Box32;
 use super::bvh::Tree;
 use super::mesh::check_positions;
 use super::{Detector, Mesh};
@@ -100,7 +101,7 @@ enum Crossing {
 fn find(tree: &mut Tree, mesh: &Mesh, x: &[DVec3], scope: Scope) -> Crossings {
     assert_eq!(x.len(), mesh.vertex_count(), "one position per vertex");
     debug_assert!(check_positions(mesh, x).is_ok());
-    tree.fit(mesh, x, x, |_| 0.0);
+    tree.fit(mesh, &boxes_at(x));
     let found = tree.face_overlaps(mesh, scope == Scope::Everything, |[f, g], out| {
         compare(mesh, x, [f, g], out);
     });
@@ -116,6 +117,11 @@ fn find(tree: &mut Tree, mesh: &Mesh, x: &[DVec3], scope: Scope) -> Crossings {
     crossings
 }
 
+fn boxes_at(x: &[DVec3]) -> Vec<Box32> {
+    let each = x.par_iter().with_min_len(4096);
+    each.map(|&p| Box32::of_vertex(p, p, 0.0)).collect()
+}
+
 /// Calls `report` for all pairs of faces whose boxes overlap at `x`, those of two obstacle faces excepted; what it
 /// pushes comes in an order that does not depend on the number of threads.
 pub(crate) fn overlapping_faces<T: Send>(
@@ -124,7 +130,7 @@ pub(crate) fn overlapping_faces<T: Send>(
     report: impl Fn([u32; 2], &mut Vec<T>) + Sync,
 ) -> Vec<T> {
     let mut tree = Tree::new(mesh);
-    tree.fit(mesh, x, x, |_| 0.0);
+    tree.fit(mesh, &boxes_at(x));
     tree.face_overlaps(mesh, false, report)
 }
 
@@ -155,9 +161,12 @@ fn compare(mesh: &Mesh, x: &[DVec3], [f, g]: [u32; 2], out: &mut Vec<Crossing>) 
 
 /// Faces without a common vertex: they meet if an edge of one meets the other.
 fn compare_apart(mesh: &Mesh, x: &[DVec3], [f, g]: [u32; 2], out: &mut Vec<Crossing>) -> bool {
-    let at = |face: u32| mesh.faces()[face as usize].map(|v| x[v as usize]);
+    let at = |face: u32| {
+        let [a, b, c] = mesh.faces()[face as usize];
+        [x[a as usize], x[b as usize], x[c as usize]]
+    };
     let (a, b) = (at(f), at(g));
-    if apart_in_view(&a, &b) {
+    if apart_along_direction(&a, &b) || apart_in_view(&a, &b) {
         return false;
     }
     let b_sides = b.map(|p| side(&a, p));
@@ -198,9 +207,12 @@ fn compare_at_vertex(mesh: &Mesh, x: &[DVec3], [f, g]: [u32; 2], out: &mut Vec<C
         k.expect("one vertex is common")
     };
     let (i, j) = (place(corners, others), place(others, corners));
-    let turned = |face: [u32; 3], k: usize| [0, 1, 2].map(|l| x[face[(k + l) % 3] as usize]);
+    let turned = |face: [u32; 3], k: usize| {
+        let corner = |l: usize| x[face[(k + l) % 3] as usize];
+        [corner(0), corner(1), corner(2)]
+    };
     let (a, b) = (turned(corners, i), turned(others, j));
-    if apart_at_vertex(&a, &b) {
+    if apart_along_middle(&a, &b) || apart_at_vertex(&a, &b) {
         return false;
     }
     let b_sides = [side(&a, b[1]), side(&a, b[2])];
@@ -229,6 +241,47 @@ fn compare_at_vertex(mesh: &Mesh, x: &[DVec3], [f, g]: [u32; 2], out: &mut Vec<C
         }
     }
     meet
+}
+
+/// Rounding error of the difference of two projections n·(p − o), in units of N L: N the largest coordinate of n, L that of all p − o.
+/// Rounding p − o moves a projection by 3N · ε/2 L, three products and two sums by 3 · 3 · ε/2 NL: 6 ε NL, twice that for two of
+/// them. Rounded up, for the rounding of the bound. Underflow is excluded as below.
+const PROJECTION_ERROR: f64 = 16.0 * f64::EPSILON;
+
+/// Greatest and least projection of points on a direction, from `o`, and the bound on the error of their difference.
+#[inline]
+fn projections<const N: usize>(n: DVec3, o: DVec3, points: &[DVec3; N]) -> (f64, f64, f64) {
+    let (mut most, mut least) = (f64::NEG_INFINITY, f64::INFINITY);
+    let mut size = DVec3::ZERO;
+    for p in points {
+        let d = p - o;
+        let along = n.dot(d);
+        (most, least) = (most.max(along), least.min(along));
+        size = size.max(d.abs());
+    }
+    let scale = n.abs().max_element() * size.max_element();
+    (most, least, PROJECTION_ERROR * scale)
+}
+
+/// Whether a direction *certainly* parts two triangles: from middle to middle, as it does neighbours in smooth cloth, or across the first,
+/// as it does layers.
+fn apart_along_direction(a: &Triangle, b: &Triangle) -> bool {
+    let middle = (b[0] - a[0]) + (b[1] - a[1]) + (b[2] - a[2]);
+    let across = (a[1] - a[0]).cross(a[2] - a[0]);
+    [middle, across].into_iter().any(|n| {
+        let (most_a, least_a, error_a) = projections(n, a[0], a);
+        let (most_b, least_b, error_b) = projections(n, a[0], b);
+        let error = error_a.max(error_b);
+        least_b - most_a > error || least_a - most_b > error
+    })
+}
+
+/// Whether the direction from middle to middle *certainly* has two triangles with the common corner `a[0] = b[0]` on either side of it.
+fn apart_along_middle(a: &Triangle, b: &Triangle) -> bool {
+    let n = (b[1] - a[1]) + (b[2] - a[2]);
+    let (most, _, error_a) = projections(n, a[0], &[a[1], a[2]]);
+    let (_, least, error_b) = projections(n, a[0], &[b[1], b[2]]);
+    most < -error_a && least > error_b
 }
 
 /// Rounding error of a cross product of two differences in a plane, relative to the sum of its two products' magnitudes:

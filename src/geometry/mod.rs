@@ -1,6 +1,7 @@
 //! Shapes and their straight-line motion; nothing here knows masses or forces.
 
 pub mod aabb;
+mod box32;
 mod bvh;
 pub mod ccd;
 pub(crate) mod critical;
@@ -8,9 +9,11 @@ pub mod detect;
 pub mod impact;
 pub mod intersect;
 pub mod mesh;
+mod nearby;
 mod proof;
 pub mod proximity;
 pub mod sweep;
+mod sweep32;
 pub mod topology;
 
 pub use aabb::Aabb;

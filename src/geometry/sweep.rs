@@ -17,13 +17,19 @@ pub struct Sweep {
     pub end: [DVec3; 4],
 }
 
+/// Of each vertex its position, or any other quantity; written out, because this is in every inner loop and `map` is not free.
+#[inline]
+pub(super) fn at<T: Copy>(x: &[T], [a, b, c, d]: [u32; 4]) -> [T; 4] {
+    [x[a as usize], x[b as usize], x[c as usize], x[d as usize]]
+}
+
 impl Sweep {
     /// The motion of a pair's four vertices.
     pub fn of(mesh: &Mesh, pair: Pair, x0: &[DVec3], x1: &[DVec3]) -> Self {
         let vertices = mesh.vertices_of(pair);
         Self {
-            start: vertices.map(|v| x0[v as usize]),
-            end: vertices.map(|v| x1[v as usize]),
+            start: at(x0, vertices),
+            end: at(x1, vertices),
         }
     }
 

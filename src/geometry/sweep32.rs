@@ -1,0 +1,237 @@
+//! A first look at pairs in single precision: a direction proves most of them apart, at a small part of the price of the
+//! continuous test.
+
+use glam::{DVec3, Mat4, Vec3A, Vec4};
+use rayon::prelude::*;
+
+use super::{Mesh, Pair};
+
+/// Positions before and after a motion, rounded to single precision.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Motion32 {
+    /// Start and end of each vertex; the fourth coordinate is 0.
+    ways: Vec<[Vec4; 2]>,
+    /// Largest coordinate, in metres; infinite if it is so large that products could overflow.
+    largest: f32,
+    /// The distance asked for, in metres.
+    distance: f32,
+}
+
+/// Bound on the error of a projection n·d, in units of N (M + 2L + s): N the largest coordinate of the direction n, L that of all differences
+/// d, M that of all positions, s the distance asked for; u = 2⁻²⁴ = ε/2.
+///
+/// The direction is taken as it is. A coordinate of d is off by 2uM from rounding two positions and by uL from rounding itself; three
+/// products and two sums add 3u · NL for each axis: together at most 3N (2uM + uL + 3uL) = 6uN (M + 2L). The length of n is at
+/// most √3 N and takes 4 roundings, s and its product with it one each: 11uNs. Half as much again and more leaves room for the rounding of this
+/// bound, and at least u (M + L) for the distance: far more than a closest distance in double precision is off by.
+const PROJECTION_ERROR: f32 = 9.0 * f32::EPSILON;
+
+/// Covers products that underflow.
+const UNDERFLOW: f32 = f32::MIN_POSITIVE;
+
+/// From here on the squared length of a product of two differences could overflow.
+const LARGEST: f32 = 1.0e9;
+
+/// Directions below this prove nothing: their squares could underflow, and so could their length.
+const SHORTEST: f32 = 1.0e-18;
+
+impl Motion32 {
+    /// Takes the motion from `x0` to `x1`; `distance` is what pairs have to stay apart.
+    pub(super) fn set(&mut self, x0: &[DVec3], x1: &[DVec3], distance: f64) {
+        self.distance = distance as f32;
+        let ways = (x0.par_iter().zip(x1)).with_min_len(4096);
+        ways.map(|(x0, x1)| [x0.as_vec3().extend(0.0), x1.as_vec3().extend(0.0)])
+            .collect_into_vec(&mut self.ways);
+        self.largest = largest_of(self.ways.iter().flatten().copied());
+    }
+
+    /// Whether a constant direction proves that a pair stays further apart than the distance throughout; `false` says nothing.
+    #[inline]
+    pub(super) fn is_apart(&self, listed: &Listed) -> bool {
+        let at = |k: usize| listed.corners(|v| self.ways[v as usize][k]);
+        let (start, end) = (at(0), at(1));
+        let size = largest(&start).max(largest(&end));
+        let scale = self.largest + 2.0 * size.max_element() + self.distance;
+        let directions = listed.directions(&start, |v| self.ways[v as usize][0]);
+        // by coordinates, so that all four corners are projected at once
+        let (start, end) = (transposed(start), transposed(end));
+        directions.into_iter().any(|n| {
+            let (start, end) = (project(&start, n), project(&end, n));
+            let largest = n.abs().max_element();
+            let error = PROJECTION_ERROR * largest * scale;
+            let bound = Vec4::splat(self.distance * n.length() + error + UNDERFLOW);
+            let is_parted = start.min(end).cmpgt(bound).all() || start.max(end).cmplt(-bound).all();
+            largest > SHORTEST && is_parted
+        })
+    }
+}
+
+/// Largest coordinate; infinite beyond what products can take, and for anything that is not a number.
+fn largest_of(each: impl Iterator<Item = Vec4>) -> f32 {
+    let (mut largest, mut nothing) = (Vec4::ZERO, Vec4::ZERO);
+    for x in each {
+        largest = largest.max(x.abs());
+        nothing += x * 0.0; // remembers what is not a number, as the maximum does not
+    }
+    match largest.max_element() {
+        largest if largest < LARGEST && nothing == Vec4::ZERO => largest,
+        _ => f32::INFINITY,
+    }
+}
+
+#[inline]
+fn largest(d: &[Vec4; 4]) -> Vec4 {
+    let [a, b, c, d] = *d;
+    (a.abs().max(b.abs())).max(c.abs().max(d.abs()))
+}
+
+#[inline]
+fn transposed([a, b, c, d]: [Vec4; 4]) -> Mat4 {
+    Mat4::from_cols(a, b, c, d).transpose()
+}
+
+/// Projects four vectors, given by coordinates, on a direction.
+#[inline]
+fn project(d: &Mat4, n: Vec3A) -> Vec4 {
+    d.x_axis * n.x + d.y_axis * n.y + d.z_axis * n.z
+}
+
+/// A pair with its four vertices.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Listed {
+    pub(super) pair: Pair,
+    pub(super) vertices: [u32; 4],
+}
+
+impl Listed {
+    pub(super) fn new(mesh: &Mesh, pair: Pair) -> Self {
+        let vertices = mesh.vertices_of(pair);
+        Self { pair, vertices }
+    }
+
+    pub(super) fn is_vertex_face(&self) -> bool {
+        matches!(self.pair, Pair::VertexFace { .. })
+    }
+
+    /// Differences of the vertices of the first feature and those of the second; that of a vertex and its third corner twice.
+    #[inline]
+    fn corners(&self, of: impl Fn(u32) -> Vec4) -> [Vec4; 4] {
+        let [a, b, c, d] = self.vertices;
+        let (a, b, c, d) = (of(a), of(b), of(c), of(d));
+        if self.is_vertex_face() {
+            [a - b, a - c, a - d, a - d]
+        } else {
+            [a - c, a - d, b - c, b - d]
+        }
+    }
+
+    /// Two directions that may part the features: across both, for surfaces that lie on each other, and from middle to middle, for neighbours
+    /// within one. Any direction is right.
+    #[inline]
+    fn directions(&self, corners: &[Vec4; 4], of: impl Fn(u32) -> Vec4) -> [Vec3A; 2] {
+        let [a, b, c, d] = self.vertices;
+        let across = if self.is_vertex_face() {
+            cross(of(c) - of(b), of(d) - of(b))
+        } else {
+            cross(of(b) - of(a), of(d) - of(c))
+        };
+        let [a, b, c, d] = *corners;
+        [across, Vec3A::from_vec4((a + b) + (c + d))]
+    }
+}
+
+#[inline]
+fn cross(d: Vec4, e: Vec4) -> Vec3A {
+    Vec3A::from_vec4(d).cross(Vec3A::from_vec4(e))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::geometry::{Closest, Sweep};
+
+    /// Four points near a place, at both ends of a motion: nearly flat, so that distances come near the one asked for.
+    fn sweep() -> impl Strategy<Value = Sweep> {
+        let flat = || {
+            let each = (-1.0..1.0f64, -1.0..1.0f64, -1e-3..1e-3f64);
+            prop::array::uniform4(each.prop_map(|(x, y, z)| DVec3::new(x, y, z)))
+        };
+        let place = prop_oneof![Just(0.0), Just(1.0), Just(1e3), Just(1e6)];
+        (flat(), flat(), place, 0.0..0.5f64, 0.0..0.2f64).prop_map(
+            |(start, way, place, lift, far)| {
+                let at = |k: usize, x: DVec3| {
+                    let raised = x + if k < 2 { lift * DVec3::Z } else { DVec3::ZERO };
+                    place * DVec3::ONE + raised
+                };
+                Sweep {
+                    start: std::array::from_fn(|k| at(k, start[k])),
+                    end: std::array::from_fn(|k| at(k, start[k] + far * way[k])),
+                }
+            },
+        )
+    }
+
+    fn is_apart(pair: Pair, sweep: &Sweep, distance: f64) -> bool {
+        let faces = vec![[1, 2, 3], [0, 1, 2], [0, 1, 3]];
+        let mesh = Mesh::new(4, faces).unwrap();
+        let mut motion = Motion32::default();
+        motion.set(&sweep.start, &sweep.end, distance);
+        motion.is_apart(&Listed::new(&mesh, pair))
+    }
+
+    /// Vertex 0 and face 1 2 3, edges 0 1 and 2 3 of the mesh above.
+    const PAIRS: [Pair; 2] = [
+        Pair::VertexFace { vertex: 0, face: 0 },
+        Pair::EdgeEdge { a: 0, b: 5 },
+    ];
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(5000))]
+
+        #[test]
+        fn what_is_found_apart_never_comes_nearer(sweep in sweep(), share in 0.9..1.1f64, ulps in -4i32..5) {
+            for pair in PAIRS {
+                let times = (0..=16).map(|k| f64::from(k) / 16.0);
+                let distances = times.map(|t| Closest::of(pair, sweep.at(t)).distance_squared.sqrt());
+                let least = distances.fold(f64::INFINITY, f64::min);
+                // about the least distance, nearer than what rounding the positions moves them by
+                let size = sweep.start[0].abs().max_element();
+                let near = least + f64::from(ulps) * 0.25 * f64::from(f32::EPSILON) * size;
+                for asked in [least, share * least, near.max(0.0)] {
+                    prop_assert!(asked < least || !is_apart(pair, &sweep, asked), "{pair:?}: {least} {asked}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn layers_and_neighbours_are_found_apart() {
+        let face = [DVec3::ZERO, DVec3::X, DVec3::Y];
+        let sweep = |p: DVec3, by: DVec3| Sweep {
+            start: [p, face[0], face[1], face[2]],
+            end: [p + by, face[0] + by, face[1] + by, face[2] + by],
+        };
+        let above = sweep(DVec3::new(0.9, 0.05, 0.01), 3.0 * DVec3::ONE);
+        assert!(is_apart(PAIRS[0], &above, 0.009) && !is_apart(PAIRS[0], &above, 0.01));
+        let beside = sweep(DVec3::new(-0.5, -0.5, 0.0), 3.0 * DVec3::ONE);
+        assert!(is_apart(PAIRS[0], &beside, 0.1));
+        let mut tiny = sweep(DVec3::new(0.0, 0.0, 1e-3), DVec3::ZERO);
+        for corner in tiny.start[1..].iter_mut().chain(&mut tiny.end[1..]) {
+            *corner *= 1e-12;
+        }
+        assert!(is_apart(PAIRS[0], &tiny, 0.9e-3));
+        assert!(
+            !is_apart(PAIRS[0], &tiny, 1e-2),
+            "the square of its area underflows"
+        );
+        let far = sweep(DVec3::new(0.2, 0.2, 1.0), 1e9 * DVec3::ONE);
+        assert!(
+            !is_apart(PAIRS[0], &far, 0.1),
+            "too far for single precision"
+        );
+        let nowhere = sweep(DVec3::new(0.2, 0.2, 1.0), f64::NAN * DVec3::ONE);
+        assert!(!is_apart(PAIRS[0], &nowhere, 0.1));
+    }
+}
