@@ -538,7 +538,16 @@ impl Simulation {
         if is_refused && length <= settings.time.shortest() {
             let clock = ProcessTime::now();
             let mut squeezed = proposed();
-            let answer = squeeze(&mut squeezed, detector);
+            let mut answer = squeeze(&mut squeezed, detector);
+            if matches!(answer, Err(NoRoom::Unknown)) {
+                // whether there is room does not depend on where the cloth wants to go; at rest it meets least
+                squeezed = proposed();
+                let w = dynamics.inverse_mass();
+                for (v, x) in squeezed.x.iter_mut().enumerate().filter(|v| w[v.0] > 0.0) {
+                    *x = state.positions()[v];
+                }
+                answer = squeeze(&mut squeezed, detector);
+            }
             phases.respond_ms += milliseconds(clock);
             match answer {
                 // without fail-safes the stages are on their own
@@ -602,10 +611,8 @@ impl Simulation {
                     next.velocities_mut()[v] = mean(v);
                 }
                 let points = [&repelled.points[..], &response.pushed].concat();
-                let again = repelled.pressed.iter();
-                let guesses: Vec<DVec3> = again.map(|pressed| dt * pressed.settling).collect();
-                let w = dynamics.inverse_mass();
-                let settled = settle(&points, &guesses, w, surfaces, &mut next);
+                let (w, pressed) = (dynamics.inverse_mass(), &repelled.pressed);
+                let settled = settle(&points, pressed, dt, w, surfaces, &mut next);
                 for (pressed, impulse) in repelled.pressed.iter_mut().zip(settled) {
                     pressed.settling = impulse / dt;
                 }

@@ -14,6 +14,7 @@ use std::iter;
 
 use glam::DVec3;
 
+use super::Pressed;
 use crate::geometry::ContactPoint;
 use crate::state::{Candidate, Surfaces};
 use crate::verify::Verified;
@@ -50,6 +51,14 @@ pub(super) struct Impulse {
 }
 
 impl Impulse {
+    /// The parts of an impulse that pushes along the normal.
+    fn of(impulse: DVec3, normal: DVec3) -> Self {
+        Self {
+            normal: impulse.dot(normal).max(0.0),
+            tangential: impulse.reject_from_normalized(normal),
+        }
+    }
+
     /// Both parts, for the normal of the point.
     pub(super) fn along(self, normal: DVec3) -> DVec3 {
         self.normal * normal + self.tangential
@@ -65,6 +74,8 @@ pub(super) struct Balanced<'a> {
     pub(super) from: DVec3,
     /// Coulomb coefficient.
     pub(super) friction: f64,
+    /// What the contact has exerted already: friction may use what it has left of the cone of both together.
+    pub(super) exerted: Impulse,
 }
 
 impl Balanced<'_> {
@@ -75,11 +86,10 @@ impl Balanced<'_> {
         motion: &mut [DVec3],
         inverse_mass: &[f64],
     ) -> Impulse {
-        let normal = guess.dot(self.point.normal).max(0.0);
-        let tangential = guess.reject_from_normalized(self.point.normal);
+        let guess = Impulse::of(guess, self.point.normal);
         let impulse = Impulse {
-            normal,
-            tangential: tangential.clamp_length_max(self.friction * normal),
+            normal: guess.normal,
+            tangential: self.rub(guess.tangential, guess.normal),
         };
         let pushed = impulse.along(self.point.normal);
         push(motion, self.point, inverse_mass, pushed);
@@ -103,12 +113,12 @@ impl Balanced<'_> {
         let relative = self.point.relative(motion);
         let lack = self.target - relative.dot(self.point.normal);
         let normal = (impulse.normal + lack / k).max(0.0);
-        if normal == 0.0 && impulse.normal == 0.0 {
+        if normal == 0.0 && impulse.normal == 0.0 && self.exerted.normal == 0.0 {
             return 0.0;
         }
         let displacement = relative - self.from;
         let slide = displacement - self.point.normal * displacement.dot(self.point.normal);
-        let rubbed = (impulse.tangential - slide / k).clamp_length_max(self.friction * normal);
+        let rubbed = self.rub(impulse.tangential - slide / k, normal);
         let change = normal - impulse.normal;
         let pushed = change * self.point.normal + (rubbed - impulse.tangential);
         push(motion, self.point, inverse_mass, pushed);
@@ -117,6 +127,12 @@ impl Balanced<'_> {
             tangential: rubbed,
         };
         (change * k).abs()
+    }
+
+    /// What is possible of a tangential impulse: the cone holds all that the contact exerts.
+    fn rub(&self, wanted: DVec3, normal: f64) -> DVec3 {
+        let room = self.friction * (self.exerted.normal + normal);
+        (self.exerted.tangential + wanted).clamp_length_max(room) - self.exerted.tangential
     }
 }
 
@@ -130,26 +146,28 @@ const SETTLE_SWEEPS: usize = 20;
 /// at g dt/2, and one that slides would gain only half of g (sin − μ cos) dt, were its mean velocity taken for its
 /// end velocity \[SMT08\]. Inelastic and by Coulomb's law, like the impulses; momentum is kept.
 ///
-/// `guesses` are impulses for the first points: in a stack at rest, those of the interval before.
+/// `pressed` says what repulsions exerted at the first points over `dt`: friction that has held a point so far goes on holding it.
 pub fn settle(
     points: &[ContactPoint],
-    guesses: &[DVec3],
+    pressed: &[Pressed],
+    dt: f64,
     inverse_mass: &[f64],
     surfaces: &Surfaces,
     state: &mut Verified,
 ) -> Vec<DVec3> {
-    let contacts: Vec<Balanced<'_>> = points
-        .iter()
-        .map(|point| Balanced {
+    let forces = pressed.iter().map(|pressed| pressed.force);
+    let contacts: Vec<Balanced<'_>> = (points.iter().zip(forces.chain(iter::repeat(DVec3::ZERO))))
+        .map(|(point, force)| Balanced {
             point,
             target: 0.0,
             from: DVec3::ZERO,
             friction: surfaces.friction_of(state.mesh(), point),
+            exerted: Impulse::of(dt * force, point.normal),
         })
         .collect();
     let v = state.velocities_mut();
-    let guessed = guesses.iter().copied().chain(iter::repeat(DVec3::ZERO));
-    let mut impulses: Vec<Impulse> = (contacts.iter().zip(guessed))
+    let before = pressed.iter().map(|pressed| dt * pressed.settling);
+    let mut impulses: Vec<Impulse> = (contacts.iter().zip(before.chain(iter::repeat(DVec3::ZERO))))
         .map(|(contact, guess)| contact.begin(guess, v, inverse_mass))
         .collect();
     for _ in 0..SETTLE_SWEEPS {

@@ -199,6 +199,7 @@ impl Repulsion {
                 target,
                 from: point.relative(candidate.start.positions()),
                 friction: candidate.friction_of(point),
+                exerted: Impulse::default(),
             },
             tolerance: self.tolerance * thickness,
         };
