@@ -17,6 +17,7 @@ use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::inputs;
+use crate::output::say;
 use dynamics::DynamicsBench;
 
 /// Measure the parts of Percale
@@ -129,7 +130,7 @@ impl Kernels {
             kernels: KERNELS.iter().map(measure).collect(),
         };
         if self.json {
-            println!("{}", serde_json::to_string(&report)?);
+            say!("{}", serde_json::to_string(&report)?);
         } else {
             print_table(&report);
         }
@@ -138,17 +139,23 @@ impl Kernels {
 }
 
 fn print_table(report: &Report) {
-    println!(
+    say!(
         "{} vertices, {} triangles, {} threads",
-        report.vertices, report.triangles, report.threads
+        report.vertices,
+        report.triangles,
+        report.threads
     );
-    println!(
+    say!(
         "{:14} {:>9} {:>11} {:>11} {:>11}",
-        "kernel", "count", "cpu ms min", "median", "ms min"
+        "kernel",
+        "count",
+        "cpu ms min",
+        "median",
+        "ms min"
     );
     for row in &report.kernels {
         let ms = |seconds: Option<f64>| seconds.map_or("-".into(), |s| format!("{:.1}", 1e3 * s));
-        println!(
+        say!(
             "{:14} {:>9} {:>11} {:>11} {:>11}",
             row.name,
             row.count,

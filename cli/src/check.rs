@@ -21,6 +21,7 @@ use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::inputs;
+use crate::output::say;
 use paths::ListedPath;
 
 /// Pairs that the JSON object lists; `--pairs` writes all.
@@ -247,9 +248,9 @@ impl Check {
 
     fn print(&self, report: &impl Serialize, text: impl Fn() -> String) -> Result<(), Failure> {
         if self.json {
-            println!("{}", serde_json::to_string(report)?);
+            say!("{}", serde_json::to_string(report)?);
         } else {
-            println!("{}", text());
+            say!("{}", text());
         }
         Ok(())
     }

@@ -13,6 +13,7 @@ use percale::response::Stage as Response;
 use percale::scene::{Scene, Variant};
 
 use crate::failure::Failure;
+use crate::output::say;
 use crate::render::stage::{Source, Stage};
 use crate::run::{cannot_start, key_value, progress_bar};
 
@@ -122,9 +123,9 @@ impl Compare {
         let page = page::page(&self.scene, self.apart, &figures, &drawn);
         self.write("compare.html", &page)?;
         if self.json {
-            println!("{}", serde_json::to_string(&totals(&figures))?);
+            say!("{}", serde_json::to_string(&totals(&figures))?);
         } else {
-            print!("{}", table(&figures));
+            crate::output::write(format_args!("{}", table(&figures)));
         }
         let failed = figures.iter().any(|figures| figures.failed_frames > 0);
         Ok(ExitCode::from(u8::from(failed)))

@@ -8,6 +8,7 @@ use percale::io::recording::Recording;
 use serde::Serialize;
 
 use crate::failure::Failure;
+use crate::output::say;
 use crate::run::progress_bar;
 
 /// Write a result folder in a format of other programs
@@ -67,9 +68,9 @@ impl Export {
                 format: name,
                 exported: &exported,
             };
-            println!("{}", serde_json::to_string(&report)?);
+            say!("{}", serde_json::to_string(&report)?);
         } else {
-            println!("{}", describe(&exported, &out));
+            say!("{}", describe(&exported, &out));
         }
         Ok(if exported.intersections == 0 {
             ExitCode::SUCCESS

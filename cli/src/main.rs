@@ -3,14 +3,13 @@
 //! Results on stdout, everything else on stderr. Exit codes: 0 done; 1 the answer is "no"; 2 could not start;
 //! 130 stopped by Ctrl-C after a whole frame.
 
-#![allow(clippy::print_stdout, reason = "results go to stdout")]
-
 mod bench;
 mod check;
 mod compare;
 mod export;
 mod failure;
 mod inputs;
+mod output;
 mod render;
 mod resolve;
 mod run;

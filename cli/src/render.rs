@@ -16,6 +16,7 @@ use percale::render::{Animation, Camera, Image, Palette, contact_sheet};
 
 use crate::failure::Failure;
 use crate::inputs;
+use crate::output::say;
 use frames::Frames;
 use stage::{Source, Stage};
 
@@ -159,7 +160,7 @@ impl Render {
         let default = || PathBuf::from(format!("{stem}.png"));
         let file = self.out.clone().unwrap_or_else(default);
         save(&stage.draw(0)?, &file)?;
-        println!("{}", file.display());
+        say!("{}", file.display());
         Ok(ExitCode::SUCCESS)
     }
 
@@ -168,7 +169,7 @@ impl Render {
         let single = self.out.as_ref().filter(|out| is_png(out));
         if let (Some(file), &[frame]) = (single, frames) {
             save(&stage.draw(frame)?, file)?;
-            println!("{}", file.display());
+            say!("{}", file.display());
             return Ok(());
         }
         if single.is_some() {
@@ -185,7 +186,7 @@ impl Render {
             bar.inc(1);
         }
         bar.finish_and_clear();
-        println!("{} frames in {}", frames.len(), folder.display());
+        say!("{} frames in {}", frames.len(), folder.display());
         Ok(())
     }
 
@@ -212,7 +213,7 @@ impl Render {
             None => self.dir.join("sheet.png"),
         };
         save(&sheet, &file)?;
-        println!("{}", file.display());
+        say!("{}", file.display());
         Ok(())
     }
 
@@ -246,7 +247,7 @@ impl Render {
             return Err(reason);
         }
         written.map_err(|e| cannot_write(file, &e))?;
-        println!("{}", file.display());
+        say!("{}", file.display());
         Ok(())
     }
 
@@ -262,7 +263,7 @@ impl Render {
         }
         bar.finish_and_clear();
         movie.finish()?;
-        println!("{}", file.display());
+        say!("{}", file.display());
         Ok(())
     }
 }

@@ -14,6 +14,7 @@ use percale::state::Surfaces;
 use percale::verify;
 
 use crate::failure::Failure;
+use crate::output::say;
 
 /// Change a candidate mesh until the straight motion from START to it meets nothing
 ///
@@ -118,14 +119,14 @@ impl Resolve {
         result.positions = accepted.positions()[..count].to_vec();
         io::write(&self.out, &result)?;
         if self.json {
-            println!("{}", serde_json::to_string(&report)?);
+            say!("{}", serde_json::to_string(&report)?);
         } else {
             let stages: Vec<String> = report
                 .stages
                 .iter()
                 .map(|(name, n)| format!("{name} {n}"))
                 .collect();
-            println!(
+            say!(
                 "{}: {} impacts resolved in {} rounds ({}), {} vertices moved, kept share {}",
                 self.out.display(),
                 report.impacts_before,

@@ -13,6 +13,7 @@ use percale::scene::{Scene, SceneError, Variant};
 use percale::verify::audit;
 
 use crate::failure::Failure;
+use crate::output::say;
 
 /// Run a scene and write its motion to a result folder
 #[derive(Debug, clap::Args)]
@@ -120,7 +121,7 @@ impl Run {
             .finish(crossings, stopped)
             .map_err(|error| Failure::stopped(error.to_string()))?;
         if self.json {
-            println!("{}", serde_json::to_string(&summary)?);
+            say!("{}", serde_json::to_string(&summary)?);
         }
         if let Some(Stopped { frame, message, .. }) = &summary.stopped {
             return Err(Failure::stopped(format!(
@@ -130,7 +131,7 @@ impl Run {
             )));
         }
         if !self.json {
-            println!("{}", describe(&summary, &path.display().to_string()));
+            say!("{}", describe(&summary, &path.display().to_string()));
         }
         if stop.load(Ordering::SeqCst) && simulation.frame() < frames {
             eprintln!(

@@ -6,6 +6,7 @@ use percale::scene::{BUILTIN, Counts, Scene, Variant};
 use serde::Serialize;
 
 use crate::failure::Failure;
+use crate::output::say;
 
 /// List the built-in scenes
 #[derive(Debug, clap::Args)]
@@ -37,7 +38,7 @@ struct Entry {
 impl Scenes {
     pub(crate) fn run(&self) -> Result<ExitCode, Failure> {
         if self.schema {
-            print!("{}", Scene::schema());
+            crate::output::write(format_args!("{}", Scene::schema()));
             return Ok(ExitCode::SUCCESS);
         }
         if let Some(wanted) = &self.show {
@@ -49,7 +50,7 @@ impl Scenes {
                     names.join(", ")
                 ))
             })?;
-            print!("{text}");
+            crate::output::write(format_args!("{text}"));
             return Ok(ExitCode::SUCCESS);
         }
         let variant = if self.small {
@@ -69,14 +70,14 @@ impl Scenes {
         };
         let entries: Vec<Entry> = BUILTIN.iter().map(entry).collect::<Result<_, Failure>>()?;
         if self.json {
-            println!("{}", serde_json::to_string(&entries)?);
+            say!("{}", serde_json::to_string(&entries)?);
             return Ok(ExitCode::SUCCESS);
         }
         let width = entries.iter().map(|entry| entry.name.len()).max();
         let width = width.unwrap_or_default();
-        println!("{:width$}  vertices  triangles  frames  after", "scene");
+        say!("{:width$}  vertices  triangles  frames  after", "scene");
         for entry in &entries {
-            println!(
+            say!(
                 "{:width$}  {:8}  {:9}  {:6}  {}",
                 entry.name,
                 entry.counts.vertices,

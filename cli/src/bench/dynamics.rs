@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use super::{least, median};
 use crate::failure::Failure;
+use crate::output::say;
 
 /// Length of a step, s.
 const DT: f64 = 1.0 / 60.0;
@@ -86,7 +87,7 @@ impl DynamicsBench {
             runs,
         };
         if self.json {
-            println!("{}", serde_json::to_string(&report)?);
+            say!("{}", serde_json::to_string(&report)?);
         } else {
             print_table(&report);
         }
@@ -162,11 +163,12 @@ fn hash(x: &[DVec3]) -> u64 {
 }
 
 fn print_table(report: &Report) {
-    println!(
+    say!(
         "{} vertices, {} steps of 1/60 s, one thread",
-        report.vertices, report.steps
+        report.vertices,
+        report.steps
     );
-    println!(
+    say!(
         "{:15} {:9} {:>11} {:>7} {:>7} {:>11} {:>11} {:>9} {:>7} {:>8} {:>17}",
         "integrator",
         "stretch",
@@ -183,7 +185,7 @@ fn print_table(report: &Report) {
     for row in &report.runs {
         let steps = f64::from(report.steps);
         let ms = |value: Option<f64>| value.map_or("-".into(), |ms| format!("{ms:.1}"));
-        println!(
+        say!(
             "{:15} {:9} {:>11} {:>7} {:>7} {:>11.1} {:>11.1} {:>9} {:>7} {:>8.0} {:>17}",
             row.integrator,
             format!("{:?}", row.stretch).to_lowercase(),
