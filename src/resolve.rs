@@ -99,7 +99,7 @@ pub fn resolve(
         x: end,
     };
     let near = settings.repulsion.near(&candidate, detector);
-    settings.repulsion.apply(&near, &[], &mut candidate);
+    settings.repulsion.apply(&near, 1.0, &[], &mut candidate);
     let response = respond(&settings.response, &near, &mut candidate, detector);
     let accepted = verify::accept_stored(candidate, detector)?;
 

@@ -486,8 +486,7 @@ impl Simulation {
         let clock = ProcessTime::now();
         let near = settings.repulsion.near(&candidate, detector);
         let share = length as f64 / settings.time.longest() as f64;
-        let repulsion = settings.repulsion.over(share);
-        let mut repelled = repulsion.apply(&near, pressed, &mut candidate);
+        let mut repelled = (settings.repulsion).apply(&near, share, pressed, &mut candidate);
         let by_repulsion = Account::of(&proposal.x, &candidate);
         phases.repel_ms += milliseconds(clock);
 

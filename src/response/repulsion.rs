@@ -91,14 +91,6 @@ pub struct Repelled {
 const SWEEPS_OF_PUSHING: u32 = 7;
 
 impl Repulsion {
-    /// The same for an interval of `share` of the usual length: cloth that is too near opens as fast as in whole ones.
-    pub fn over(&self, share: f64) -> Self {
-        Self {
-            fraction: share * self.fraction,
-            ..self.clone()
-        }
-    }
-
     /// What is near at the start of the interval: for [`Repulsion::apply`], and for [`super::respond`] to know where cloth
     /// lies on something.
     pub fn near(&self, candidate: &Candidate<'_>, detector: &mut Detector) -> Vec<Proximity> {
@@ -112,13 +104,15 @@ impl Repulsion {
         detector.proximities(start.mesh(), start.positions(), &margin, None)
     }
 
-    /// Applies repulsions to a candidate. `before` are the forces of the interval before, by pair; they only spare sweeps.
+    /// Applies repulsions to a candidate of `share` of the longest interval. `before` are the forces of the interval before, by pair; they only
+    /// spare sweeps.
     ///
     /// First the approach is stopped, which is a matter of forces and velocities; then what is too near is opened, which in the
     /// kinematic form is none: an opening that went on as velocity would keep cloth at rest trembling.
     pub fn apply(
         &self,
         near: &[Proximity],
+        share: f64,
         before: &[Pressed],
         candidate: &mut Candidate<'_>,
     ) -> Repelled {
@@ -127,7 +121,7 @@ impl Repulsion {
         }
         let points: Vec<ContactPoint> = near.iter().map(Proximity::point).collect();
         let (mut contacts, opened): (Vec<Contact<'_>>, Vec<f64>) = (near.iter().zip(&points))
-            .map(|(near, point)| self.contact(near, point, candidate))
+            .map(|(near, point)| self.contact(near, point, share, candidate))
             .unzip();
         let seconds_squared = candidate.dt * candidate.dt;
         let before_of = |near: &Proximity| {
@@ -175,6 +169,7 @@ impl Repulsion {
         &self,
         near: &Proximity,
         point: &'a ContactPoint,
+        share: f64,
         candidate: &Candidate<'_>,
     ) -> (Contact<'a>, f64) {
         // the threshold may be clamped by the rest distance of neighbours, the thickness with it
@@ -182,7 +177,9 @@ impl Repulsion {
             .thickness_of(point)
             .min(near.threshold / self.reach);
         let lack = (thickness - near.gap).max(0.0);
-        let (kept, opened) = (near.gap.min(thickness), self.fraction * lack);
+        // short intervals open as fast as whole ones together, but what is nearly closed must open faster than sweeps let it close
+        let rate = self.fraction * share.max(lack / thickness);
+        let (kept, opened) = (near.gap.min(thickness), rate * lack);
         let (target, opened) = match self.form {
             RepulsionForm::Kinematic => (kept, opened),
             RepulsionForm::Spring => {
