@@ -1,7 +1,7 @@
 //! The detector: impacts of a motion and proximities at an instant, over a whole mesh.
 //!
-//! The tree proposes pairs, which are listed for as long as they hold ([`super::nearby`]); boxes and a first look in single precision
-//! ([`super::sweep32`]) dismiss most, the continuous test or the closest points decide the rest. Results are sorted, so they depend on the positions alone: not on the number of threads,
+//! The tree proposes pairs, which are listed for as long as they hold (`nearby`); boxes and a first look in single precision
+//! (`sweep32`) dismiss most, the continuous test or the closest points decide the rest. Results are sorted, so they depend on the positions alone: not on the number of threads,
 //! and not on what the detector was asked before.
 
 use glam::DVec3;
