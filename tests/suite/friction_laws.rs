@@ -365,7 +365,7 @@ shape = {{ kind = "file", file = "lower.obj" }}
 }
 
 #[test]
-#[ignore = "ten minutes: 18 runs; prints a table"]
+#[ignore = "known fault, ten minutes: at 50 mm/s stops at facets keep the resistance up (table in docs/measurements.md)"]
 fn wrinkled_sheets_slide_more_freely_the_finer_they_are() {
     const SPEEDS: [f64; 3] = [0.05, 0.025, 0.0125];
     println!("| cell, mm | thickness, m | at 50 mm/s | at 25 mm/s | at 12.5 mm/s |");
@@ -377,12 +377,15 @@ fn wrinkled_sheets_slide_more_freely_the_finer_they_are() {
             println!("| {mm:.1} | {thickness:e} | {fast:.4} | {half:.4} | {slow:.4} |");
             [fast, half, slow]
         });
+        let fast = [coarse[0], medium[0], fine[0]];
         // a stop at a facet costs energy with the square of the speed, whatever the size of the facets; what sticks does so at any speed
         let at_rest = |[_, half, slow]: [f64; 3]| (4.0 * slow - half) / 3.0;
         let [coarse, medium, fine] = [coarse, medium, fine].map(at_rest);
         println!("extrapolated to rest: {coarse:.5}, {medium:.5}, {fine:.5}");
         assert!(medium.abs() < coarse / 2.0 && fine.abs() < coarse / 2.0);
         assert!(fine.abs() < 5e-4, "{fine}");
+        assert!(fast[1] < fast[0] && fast[2] < fast[1], "{fast:?}");
+        assert!(fast[2] < 0.01, "{fast:?}");
     }
 }
 
