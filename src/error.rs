@@ -1,5 +1,6 @@
 //! What can go wrong, at the three borders: meshes, scenes, steps.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use glam::DVec3;
@@ -232,6 +233,9 @@ pub struct PinchContact {
     pub multiplier: f64,
 }
 
+/// What pushes less than this share of the strongest takes part in the proof, but is not named: nobody would move it.
+const WEAK: f64 = 1.0e-3;
+
 impl Pinch {
     /// Names the objects and cloths of contact points; `inverse_mass` says what is scripted.
     pub(crate) fn new(
@@ -241,23 +245,25 @@ impl Pinch {
         room: f64,
         reach: f64,
     ) -> Self {
-        let (mut objects, mut cloths) = (Vec::new(), Vec::new());
-        for (point, _) in points {
+        let (mut pushes, mut cloths) = (BTreeMap::new(), Vec::new());
+        for (point, multiplier) in points {
             let taking_part = point.vertices.iter().zip(point.weights);
-            for (&v, _) in taking_part.filter(|(_, w)| *w != 0.0) {
+            for (&v, w) in taking_part.filter(|(_, w)| *w != 0.0) {
                 let body = &mesh.bodies()[mesh.body_of_vertex(v) as usize];
                 if inverse_mass[v as usize] > 0.0 {
                     cloths.push(body.name.clone());
                 } else {
-                    objects.push(Scripted {
+                    let object = Scripted {
                         name: body.name.clone(),
                         pinned: body.kind == BodyKind::Cloth,
-                    });
+                    };
+                    *pushes.entry(object).or_insert(0.0) += multiplier * w.abs();
                 }
             }
         }
-        objects.sort_unstable();
-        objects.dedup();
+        let most = pushes.values().copied().fold(0.0, f64::max);
+        let pushing = pushes.into_iter().filter(|(_, push)| *push >= WEAK * most);
+        let objects = pushing.map(|(object, _)| object).collect();
         cloths.sort_unstable();
         cloths.dedup();
         let contact = |(point, multiplier): &(ContactPoint, f64)| PinchContact {
