@@ -381,6 +381,11 @@ impl Simulation {
     /// An interval of the shortest length was refused after all stages. The state is then that of the last
     /// accepted interval.
     pub fn step(&mut self) -> Result<FrameReport, StepError> {
+        // to enter the pool once costs less than to enter it for every loop
+        rayon::scope(|_| self.advance())
+    }
+
+    fn advance(&mut self) -> Result<FrameReport, StepError> {
         if self.script.lets_go(self.frame()) {
             self.dynamics.hold(&self.script.held(self.frame()));
         }

@@ -15,10 +15,12 @@ use super::sweep::at;
 use super::sweep32::Listed;
 use super::{Mesh, Pair};
 
-/// Motions ahead that a room is made for.
+/// Motions ahead that a room is made for, at most,
 const HORIZON: f64 = 3.0;
+/// and the part of the shortest edge that it may go ahead beyond the first: in long rooms everything is near.
+const EDGE_SHARE: f64 = 0.1;
 /// Room to each side beyond the expected way, as a share of that way.
-const SIDE_SHARE: f64 = 0.25;
+const SIDE_SHARE: f64 = 0.1;
 /// If more than this share of the vertices have left their rooms, all get new ones.
 const MAX_MOVED_SHARE: f64 = 0.125;
 
@@ -64,8 +66,13 @@ impl Nearby {
         }
         for v in (0..boxes.len()).filter(|&v| self.is_moved[v]) {
             let way = self.motion.get(v).copied().unwrap_or_default();
+            let edges = mesh
+                .neighbours(v as u32)
+                .map(|w| x[v].distance(x[w as usize]));
+            let edge = edges.fold(f64::INFINITY, f64::min);
+            let ahead = (1.0 + EDGE_SHARE * edge / way.length()).min(HORIZON);
             let side = 2.0 * growth(v) + SIDE_SHARE * way.length();
-            self.rooms[v] = Box32::of_vertex(x[v], x[v] + HORIZON * way, side).union(boxes[v]);
+            self.rooms[v] = Box32::of_vertex(x[v], x[v] + ahead * way, side).union(boxes[v]);
         }
         tree.fit(mesh, &self.rooms);
         if moved == boxes.len() {

@@ -10,7 +10,7 @@
 //! notes do (`v = x1 − x0`), and a target for the end gap instead of zero approach, so that one rule serves
 //! impacts (do not come closer than the thickness, or than you are) and repulsions (open up a little).
 
-use std::iter;
+use std::{array, iter};
 
 use glam::DVec3;
 
@@ -66,33 +66,52 @@ impl Impulse {
 }
 
 /// A contact point that is solved together with others, by passes over all of them.
-pub(super) struct Balanced<'a> {
-    pub(super) point: &'a ContactPoint,
+pub(super) struct Balanced {
+    point: ContactPoint,
+    /// How far an impulse of 1 moves each vertex: its weight over its mass.
+    mobility: [f64; 4],
+    /// Mass of the point, in kilograms; 0 where nothing can move.
+    mass: f64,
     /// What the relative motion along the normal is to be, at least: an end gap, or 0 for velocities.
     pub(super) target: f64,
     /// Relative place from which friction measures the slide: that of the start, or 0 for velocities.
-    pub(super) from: DVec3,
+    from: DVec3,
     /// Coulomb coefficient.
-    pub(super) friction: f64,
+    friction: f64,
     /// What the contact has exerted already: friction may use what it has left of the cone of both together.
-    pub(super) exerted: Impulse,
+    exerted: Impulse,
 }
 
-impl Balanced<'_> {
-    /// Applies a guess of the impulse, as far as it pushes and lies in the cone.
-    pub(super) fn begin(
-        &self,
-        guess: DVec3,
-        motion: &mut [DVec3],
+impl Balanced {
+    pub(super) fn new(
+        point: ContactPoint,
         inverse_mass: &[f64],
-    ) -> Impulse {
+        target: f64,
+        from: DVec3,
+        friction: f64,
+    ) -> Self {
+        let k = point.inverse_mass(inverse_mass);
+        Self {
+            point,
+            mobility: array::from_fn(|i| {
+                point.weights[i] * inverse_mass[point.vertices[i] as usize]
+            }),
+            mass: if k > 0.0 { 1.0 / k } else { 0.0 },
+            target,
+            from,
+            friction,
+            exerted: Impulse::default(),
+        }
+    }
+
+    /// Applies a guess of the impulse, as far as it pushes and lies in the cone.
+    pub(super) fn begin(&self, guess: DVec3, motion: &mut [DVec3]) -> Impulse {
         let guess = Impulse::of(guess, self.point.normal);
         let impulse = Impulse {
             normal: guess.normal,
             tangential: self.rub(guess.tangential, guess.normal),
         };
-        let pushed = impulse.along(self.point.normal);
-        push(motion, self.point, inverse_mass, pushed);
+        self.push(motion, impulse.along(self.point.normal));
         impulse
     }
 
@@ -100,39 +119,39 @@ impl Balanced<'_> {
     ///
     /// What others have done since is taken back here, so that passes converge to the solution of the contact problem whatever their
     /// order (projected Gauss-Seidel). Pushes that are never taken back would add up to more than the contact force, and friction with them.
-    pub(super) fn balance(
-        &self,
-        impulse: &mut Impulse,
-        motion: &mut [DVec3],
-        inverse_mass: &[f64],
-    ) -> f64 {
-        let k = self.point.inverse_mass(inverse_mass);
-        if k == 0.0 {
+    pub(super) fn balance(&self, impulse: &mut Impulse, motion: &mut [DVec3]) -> f64 {
+        if self.mass == 0.0 {
             return 0.0;
         }
         let relative = self.point.relative(motion);
         let lack = self.target - relative.dot(self.point.normal);
-        let normal = (impulse.normal + lack / k).max(0.0);
+        let normal = (impulse.normal + self.mass * lack).max(0.0);
         if normal == 0.0 && impulse.normal == 0.0 && self.exerted.normal == 0.0 {
             return 0.0;
         }
         let displacement = relative - self.from;
         let slide = displacement - self.point.normal * displacement.dot(self.point.normal);
-        let rubbed = self.rub(impulse.tangential - slide / k, normal);
+        let rubbed = self.rub(impulse.tangential - self.mass * slide, normal);
         let change = normal - impulse.normal;
         let pushed = change * self.point.normal + (rubbed - impulse.tangential);
-        push(motion, self.point, inverse_mass, pushed);
+        self.push(motion, pushed);
         *impulse = Impulse {
             normal,
             tangential: rubbed,
         };
-        (change * k).abs()
+        (change / self.mass).abs()
     }
 
     /// What is possible of a tangential impulse: the cone holds all that the contact exerts.
     fn rub(&self, wanted: DVec3, normal: f64) -> DVec3 {
         let room = self.friction * (self.exerted.normal + normal);
         (self.exerted.tangential + wanted).clamp_length_max(room) - self.exerted.tangential
+    }
+
+    fn push(&self, motion: &mut [DVec3], impulse: DVec3) {
+        for (&v, mobility) in self.point.vertices.iter().zip(self.mobility) {
+            motion[v as usize] += mobility * impulse;
+        }
     }
 }
 
@@ -156,24 +175,24 @@ pub fn settle(
     state: &mut Verified,
 ) -> Vec<DVec3> {
     let forces = pressed.iter().map(|pressed| pressed.force);
-    let contacts: Vec<Balanced<'_>> = (points.iter().zip(forces.chain(iter::repeat(DVec3::ZERO))))
-        .map(|(point, force)| Balanced {
-            point,
-            target: 0.0,
-            from: DVec3::ZERO,
-            friction: surfaces.friction_of(state.mesh(), point),
-            exerted: Impulse::of(dt * force, point.normal),
+    let contacts: Vec<Balanced> = (points.iter().zip(forces.chain(iter::repeat(DVec3::ZERO))))
+        .map(|(point, force)| {
+            let friction = surfaces.friction_of(state.mesh(), point);
+            Balanced {
+                exerted: Impulse::of(dt * force, point.normal),
+                ..Balanced::new(*point, inverse_mass, 0.0, DVec3::ZERO, friction)
+            }
         })
         .collect();
     let v = state.velocities_mut();
     let before = pressed.iter().map(|pressed| dt * pressed.settling);
     let mut impulses: Vec<Impulse> = (contacts.iter().zip(before.chain(iter::repeat(DVec3::ZERO))))
-        .map(|(contact, guess)| contact.begin(guess, v, inverse_mass))
+        .map(|(contact, guess)| contact.begin(guess, v))
         .collect();
     for _ in 0..SETTLE_SWEEPS {
         let mut still = true;
         for (contact, impulse) in contacts.iter().zip(&mut impulses) {
-            still &= contact.balance(impulse, v, inverse_mass) == 0.0;
+            still &= contact.balance(impulse, v) == 0.0;
         }
         if still {
             break;

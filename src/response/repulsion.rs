@@ -101,7 +101,9 @@ impl Repulsion {
             rest: &surfaces.rest,
             gap: None,
         };
-        detector.proximities(start.mesh(), start.positions(), &margin, None)
+        let (mesh, x) = (start.mesh(), start.positions());
+        detector.expect(mesh, x, &candidate.x, &reach);
+        detector.proximities(mesh, x, &margin, None)
     }
 
     /// Applies repulsions to a candidate of `share` of the longest interval. `before` are the forces of the interval before, by pair; they only
@@ -120,7 +122,7 @@ impl Repulsion {
             return Repelled::default();
         }
         let points: Vec<ContactPoint> = near.iter().map(Proximity::point).collect();
-        let (mut contacts, opened): (Vec<Contact<'_>>, Vec<f64>) = (near.iter().zip(&points))
+        let (mut contacts, opened): (Vec<Contact>, Vec<f64>) = (near.iter().zip(&points))
             .map(|(near, point)| self.contact(near, point, share, candidate))
             .unzip();
         let seconds_squared = candidate.dt * candidate.dt;
@@ -128,15 +130,15 @@ impl Repulsion {
             let place = before.binary_search_by_key(&near.pair, |pressed| pressed.pair);
             place.ok().map(|place| &before[place])
         };
-        let (x, inverse_mass) = (&mut candidate.x, candidate.inverse_mass);
+        let x = &mut candidate.x;
         let mut impulses: Vec<Impulse> = (near.iter().zip(&contacts))
             .map(|(near, contact)| {
                 let force = before_of(near).map(|before| before.force);
                 let guess = seconds_squared * force.unwrap_or_default();
-                contact.balanced.begin(guess, x, inverse_mass)
+                contact.balanced.begin(guess, x)
             })
             .collect();
-        self.sweep(&contacts, &mut impulses, x, inverse_mass);
+        self.sweep(&contacts, &mut impulses, x);
         let forces: Vec<DVec3> = (impulses.iter().zip(&points))
             .map(|(impulse, point)| impulse.along(point.normal) / seconds_squared)
             .collect();
@@ -147,7 +149,7 @@ impl Repulsion {
             for (contact, opened) in contacts.iter_mut().zip(opened) {
                 contact.balanced.target += opened;
             }
-            self.sweep(&contacts, &mut impulses, x, inverse_mass);
+            self.sweep(&contacts, &mut impulses, x);
             opening = x.iter().zip(stopped).map(|(x, old)| x - old).collect();
         }
         let pushed = || (0..near.len()).filter(|&i| impulses[i].normal > 0.0);
@@ -165,13 +167,13 @@ impl Repulsion {
     }
 
     /// A near pair as a contact whose approach is stopped, and by how much it is to be opened then, in metres.
-    fn contact<'a>(
+    fn contact(
         &self,
         near: &Proximity,
-        point: &'a ContactPoint,
+        point: &ContactPoint,
         share: f64,
         candidate: &Candidate<'_>,
-    ) -> (Contact<'a>, f64) {
+    ) -> (Contact, f64) {
         // the threshold may be clamped by the rest distance of neighbours, the thickness with it
         let thickness = candidate
             .thickness_of(point)
@@ -190,27 +192,17 @@ impl Repulsion {
                 (kept - given + opened.min(by_spring), 0.0)
             }
         };
+        let from = point.relative(candidate.start.positions());
+        let friction = candidate.friction_of(point);
         let contact = Contact {
-            balanced: Balanced {
-                point,
-                target,
-                from: point.relative(candidate.start.positions()),
-                friction: candidate.friction_of(point),
-                exerted: Impulse::default(),
-            },
+            balanced: Balanced::new(*point, candidate.inverse_mass, target, from, friction),
             tolerance: self.tolerance * thickness,
         };
         (contact, opened)
     }
 
     /// Passes over all contacts until none changes by more than its tolerance.
-    fn sweep(
-        &self,
-        contacts: &[Contact<'_>],
-        impulses: &mut [Impulse],
-        x: &mut [DVec3],
-        inverse_mass: &[f64],
-    ) {
+    fn sweep(&self, contacts: &[Contact], impulses: &mut [Impulse], x: &mut [DVec3]) {
         let all: Vec<usize> = (0..contacts.len()).collect();
         let mut pushing = Vec::new();
         for sweep in 0..self.max_sweeps {
@@ -221,7 +213,7 @@ impl Repulsion {
                     balanced,
                     tolerance,
                 } = &contacts[i];
-                let change = balanced.balance(&mut impulses[i], x, inverse_mass);
+                let change = balanced.balance(&mut impulses[i], x);
                 is_done &= change <= *tolerance;
             }
             if is_over_all {
@@ -236,8 +228,8 @@ impl Repulsion {
 }
 
 /// A near pair in the sweeps.
-struct Contact<'a> {
-    balanced: Balanced<'a>,
+struct Contact {
+    balanced: Balanced,
     /// In metres.
     tolerance: f64,
 }
