@@ -142,7 +142,7 @@ mod tests {
         (Mesh::with_bodies(x.len(), faces, bodies).unwrap(), x)
     }
 
-    fn check(mesh: &Mesh, x: &[DVec3], layers: [i32; 2]) -> Vec<OutOfOrder> {
+    fn check(mesh: &Mesh, x: &[DVec3], layers: &[i32]) -> Vec<OutOfOrder> {
         let mut surfaces = Surfaces::uniform(mesh, x.to_vec(), THICKNESS, 0.0);
         surfaces.layer = layers.to_vec();
         let margin = Margin {
@@ -173,12 +173,12 @@ mod tests {
         ];
         for (shift, places) in all {
             let (mesh, x) = two_sheets(shift);
-            assert_eq!(check(&mesh, &x, [0, 1]), [], "the coat lies above");
-            assert_eq!(check(&mesh, &x, [-3, 7]), []);
-            assert_eq!(check(&mesh, &x, [2, 2]), [], "nothing is claimed");
-            assert_eq!(check(&mesh, &x, [5, -1]), shirt_over_coat([-1, 5], places));
+            assert_eq!(check(&mesh, &x, &[0, 1]), [], "the coat lies above");
+            assert_eq!(check(&mesh, &x, &[-3, 7]), []);
+            assert_eq!(check(&mesh, &x, &[2, 2]), [], "nothing is claimed");
+            assert_eq!(check(&mesh, &x, &[5, -1]), shirt_over_coat([-1, 5], places));
             let above: Vec<DVec3> = x.iter().map(|p| p * DVec3::new(1.0, -1.0, -1.0)).collect();
-            assert_eq!(check(&mesh, &above, [0, 1]), [], "turned over as a whole");
+            assert_eq!(check(&mesh, &above, &[0, 1]), [], "turned over as a whole");
         }
     }
 
@@ -192,7 +192,7 @@ mod tests {
         }
         let turned = Mesh::with_bodies(x.len(), faces, mesh.bodies().to_vec()).unwrap();
         // the shirt's own faces say that the coat is inside, the coat's that it is outside
-        let [found] = &check(&turned, &x, [0, 1])[..] else {
+        let [found] = &check(&turned, &x, &[0, 1])[..] else {
             panic!("one pair of cloths");
         };
         assert_eq!(found.places as u32, CELLS * CELLS);
@@ -201,10 +201,31 @@ mod tests {
                 .to_string()
                 .contains("'coat' (layer 1) lies inside 'shirt' (layer 0) in 36 places")
         );
-        let mut obstacle = mesh.bodies().to_vec();
-        obstacle[0].kind = BodyKind::Obstacle;
-        let obstacle = Mesh::with_bodies(x.len(), mesh.faces().to_vec(), obstacle).unwrap();
-        assert_eq!(check(&obstacle, &x, [9, 0]), [], "layers are of cloths");
+    }
+
+    #[test]
+    fn only_cloths_of_different_layers_have_an_order() {
+        // a third cloth far away, of yet another layer
+        let (mesh, mut x) = two_sheets([0.3, 0.2]);
+        let (n, m) = (x.len() as u32, mesh.faces().len() as u32);
+        x.extend([DVec3::X, DVec3::Y, DVec3::Z].map(|p| p + 99.0 * DVec3::X));
+        let mut faces = mesh.faces().to_vec();
+        faces.push([n, n + 1, n + 2]);
+        for (kind, layers) in [
+            (BodyKind::Cloth, [2, 2, 5]),
+            (BodyKind::Obstacle, [9, 0, 5]),
+        ] {
+            let mut bodies = mesh.bodies().to_vec();
+            bodies[0].kind = kind;
+            bodies.push(Body {
+                name: "hat".into(),
+                kind: BodyKind::Cloth,
+                vertices: n..n + 3,
+                faces: m..m + 1,
+            });
+            let three = Mesh::with_bodies(x.len(), faces.clone(), bodies).unwrap();
+            assert_eq!(check(&three, &x, &layers), [], "{kind:?}");
+        }
     }
 
     #[test]
@@ -240,8 +261,8 @@ mod tests {
                 slopes.iter().any(|n| n.dot(tip) < 0.0),
                 "one slope alone would be wrong"
             );
-            assert_eq!(check(&mesh, &x, [0, 1]), []);
-            assert_eq!(check(&mesh, &x, [1, 0]).len(), 1);
+            assert_eq!(check(&mesh, &x, &[0, 1]), []);
+            assert_eq!(check(&mesh, &x, &[1, 0]).len(), 1);
         }
     }
 }
