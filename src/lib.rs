@@ -19,6 +19,7 @@
 //! | [`dynamics`] | forces, fabrics, integrators |
 //! | [`untangle`] | every intersection of a tangled state, by type |
 //! | [`verify`] | certificates, and an auditor that shares no code with detection |
+//! | [`layers`] | the order of cloths in contact, checked |
 //! | [`step`] | the time loop: intervals, retries, reports |
 //! | [`compare`](mod@compare) | methods side by side, from the same states |
 //! | [`resolve`](mod@resolve) | the collision step alone, for an integrator of your own |
@@ -45,6 +46,7 @@ pub mod error;
 pub mod geometry;
 pub mod grid;
 pub mod io;
+pub mod layers;
 pub mod render;
 pub mod resolve;
 pub mod response;

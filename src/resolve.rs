@@ -50,6 +50,9 @@ pub struct Resolution {
     pub rounds: usize,
     /// Rounds by stage.
     pub stages: BTreeMap<&'static str, usize>,
+    /// Pairs put to the continuous test, see [`Detector::queries`]: those of the candidate motion, of every round and of the
+    /// certificate together.
+    pub queries: u64,
     /// Vertices that do not end where the candidate had them.
     pub moved: usize,
     /// `Σ m |x_new − x0|² / Σ m |x1 − x0|²` of vertices that were in an impact; none without impacts.
@@ -85,6 +88,7 @@ pub fn resolve(
     detector: &mut Detector,
 ) -> Result<(Verified, Resolution), StepError> {
     check_positions(start.mesh(), &end)?;
+    let asked_before = detector.queries();
     let exact = Asked {
         mode: ccd::Mode::Exact,
         margin: None,
@@ -120,6 +124,7 @@ pub fn resolve(
         impacts_after: 0,
         rounds: response.rounds.len(),
         stages,
+        queries: detector.queries() - asked_before,
         moved: x
             .iter()
             .zip(&wanted)

@@ -12,7 +12,7 @@ pub struct Surfaces {
     pub thickness: Vec<f64>,
     /// Rest positions, in metres; neighbours whose rest distance is below the thickness keep to that instead.
     pub rest: Vec<DVec3>,
-    /// Layer of each body: of two cloths in contact the one of the higher layer lies outside.
+    /// Layer of each body: of two cloths in contact the one of the higher layer lies outside; checked by [`crate::layers`].
     pub layer: Vec<i32>,
     /// Coulomb coefficients by pair of bodies, row by row; symmetric.
     friction: Vec<f64>,

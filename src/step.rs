@@ -19,9 +19,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::dynamics::Dynamics;
 use crate::error::{Pinch, StartError, StepError};
-use crate::geometry::Mesh;
 use crate::geometry::detect::{Detector, Margin};
+use crate::geometry::{Mesh, Proximity};
 use crate::grid::{self, Grid};
+use crate::layers::{self, OutOfOrder};
 use crate::response::inelastic::zone::Zone;
 use crate::response::squeeze::{self, NoRoom, squeeze};
 use crate::response::{
@@ -232,6 +233,9 @@ pub struct FrameReport {
     pub off_grid: usize,
     /// Smallest gap of a pair nearer than its thickness at the end of the frame, in metres.
     pub smallest_gap: Option<f64>,
+    /// Places at the end of the frame where a cloth of a higher layer lies inside one of a lower layer, see [`layers::out_of_order`].
+    #[serde(default)]
+    pub out_of_order: usize,
     /// `Σ m |x_new − x0|²` of touched vertices, in kg·m².
     pub kept: f64,
     /// `Σ m |x1 − x0|²` of touched vertices, in kg·m²; `kept` divided by this is the kept share.
@@ -424,7 +428,11 @@ impl Simulation {
         let clock = ProcessTime::now();
         report.intersections =
             audit::intersections(self.state.mesh(), self.state.positions()).len();
-        report.smallest_gap = self.smallest_gap();
+        let near = self.near();
+        report.smallest_gap = near.iter().map(|near| near.gap).min_by(f64::total_cmp);
+        let (mesh, x) = (self.state.mesh(), self.state.positions());
+        let out_of_order = layers::out_of_order(mesh, x, &self.surfaces, &near);
+        report.out_of_order = out_of_order.iter().map(|cloths| cloths.places).sum();
         report.kinetic_energy = self.kinetic_energy();
         let strain = self.dynamics.strain(self.state.positions());
         report.strain_over = strain.over;
@@ -672,18 +680,25 @@ impl Simulation {
         }
     }
 
-    fn smallest_gap(&mut self) -> Option<f64> {
+    /// Cloths that lie the wrong way round, by their layers; without layers nothing is looked at.
+    pub fn out_of_order(&mut self) -> Vec<OutOfOrder> {
+        if !layers::differ(self.state.mesh(), &self.surfaces) {
+            return Vec::new();
+        }
+        let near = self.near();
+        let (mesh, x) = (self.state.mesh(), self.state.positions());
+        layers::out_of_order(mesh, x, &self.surfaces, &near)
+    }
+
+    /// What is nearer than its thickness now.
+    fn near(&mut self) -> Vec<Proximity> {
         let margin = Margin {
             thickness: &self.surfaces.thickness,
             rest: &self.surfaces.rest,
             gap: None,
         };
-        let near =
-            self.detector
-                .proximities(self.state.mesh(), self.state.positions(), &margin, None);
-        near.iter()
-            .map(|proximity| proximity.gap)
-            .min_by(f64::total_cmp)
+        let (mesh, x) = (self.state.mesh(), self.state.positions());
+        self.detector.proximities(mesh, x, &margin, None)
     }
 
     fn kinetic_energy(&self) -> f64 {

@@ -82,6 +82,10 @@ impl Run {
             )?
         };
 
+        for cloths in simulation.out_of_order() {
+            eprintln!("warning: {}: {cloths}", self.scene);
+        }
+
         let stop = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&stop);
         ctrlc::set_handler(move || flag.store(true, Ordering::SeqCst))?;

@@ -197,3 +197,41 @@ fn bad_input_ends_with_code_2_a_place_and_a_remedy() {
     assert!(message.contains("move the objects apart"), "{message}");
     assert!(!Path::new("out/tangled").exists(), "nothing half-written");
 }
+
+#[test]
+fn a_start_that_contradicts_its_layers_is_warned_of_and_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let sheet = |name: &str, layer: i32, y: f64| {
+        format!(
+            "[[cloth]]\nname = \"{name}\"\nlayer = {layer}\nposition = [{y}, {y}, 0]\n\
+             shape = {{ kind = \"sheet\", size = [1, 1], cells = [4, 4] }}\n"
+        )
+    };
+    for (layers, is_warned) in [([0, 1], false), ([2, 1], true)] {
+        let [shirt, coat] = layers;
+        let scene = folder.path().join("layers.toml");
+        let head = "frames = 1\nfps = 60\nthickness = 1e-2\n";
+        let text = [
+            head,
+            &sheet("shirt", shirt, 0.0),
+            &sheet("coat", coat, 0.009),
+        ]
+        .concat();
+        std::fs::write(&scene, text).unwrap();
+        let out = folder.path().join("out");
+        let arguments = ["run", scene.to_str().unwrap(), "--force", "--json", "-o"];
+        let run = percale(&arguments).arg(&out).output().unwrap();
+        assert!(run.status.success(), "{run:?}");
+        let warning = String::from_utf8(run.stderr.clone()).unwrap();
+        assert_eq!(warning.contains("warning"), is_warned, "{warning}");
+        assert_eq!(json(&run)["out_of_order"].as_u64().unwrap() > 0, is_warned);
+        for words in [
+            "'shirt' (layer 2)",
+            "'coat' (layer 1)",
+            "places",
+            "swap the layers",
+        ] {
+            assert_eq!(warning.contains(words), is_warned, "{warning}");
+        }
+    }
+}

@@ -110,6 +110,7 @@ pub struct Detector {
     motion: Motion32,
     is_changed: Vec<bool>,
     proof: Option<Proof>,
+    queries: u64,
 }
 
 impl Detector {
@@ -122,7 +123,14 @@ impl Detector {
             motion: Motion32::default(),
             is_changed: vec![false; mesh.vertex_count()],
             proof: None,
+            queries: 0,
         }
+    }
+
+    /// Pairs put to the continuous test since the detector was made: those that neither boxes nor a first direction tell apart.
+    /// The same for any number of threads.
+    pub fn queries(&self) -> u64 {
+        self.queries
     }
 
     /// Fits the boxes of all vertices to the motion, each grown by `growth`, and makes the list of pairs hold for them.
@@ -218,7 +226,11 @@ impl Detector {
         let Some(open) = open else {
             return self.find_impacts(mesh, x0, x1, None, asked).0;
         };
-        let near = open.pairs.par_iter().with_min_len(256);
+        let near = open.pairs.par_iter().with_min_len(256).copied();
+        let near = near.filter(|&pair| may_meet(mesh, pair, x0, x1, asked));
+        let near: Vec<Pair> = near.collect();
+        self.queries += near.len() as u64;
+        let near = near.par_iter().with_min_len(64);
         let near = near.filter_map(|&pair| test(mesh, pair, x0, x1, asked).impact);
         let mut impacts: Vec<Impact> = near.collect();
         if let moved @ [_, ..] = &open.moved[..] {
@@ -270,14 +282,19 @@ impl Detector {
         self.nearby.expect(x0, x1);
         let distance = proof_distance(asked).unwrap_or(0.0);
         let growth = |v: usize| asked.margin.map_or(0.0, |m| 0.5 * m.thickness[v]);
-        let found = self.overlaps(mesh, [x0, x1], growth, filter, |pair, out| {
-            let tested = test(mesh, pair, x0, x1, asked);
-            if tested.impact.is_some() || tested.proved < distance {
-                out.push((pair, tested.impact));
+        let pairs = self.overlaps(mesh, [x0, x1], growth, filter, |pair, out| {
+            if may_meet(mesh, pair, x0, x1, asked) {
+                out.push(pair);
             }
         });
         mark(&mut is_changed, false);
         self.is_changed = is_changed;
+        self.queries += pairs.len() as u64;
+        let tested = pairs.par_iter().with_min_len(64).filter_map(|&pair| {
+            let Tested { impact, proved } = test(mesh, pair, x0, x1, asked);
+            (impact.is_some() || proved < distance).then_some((pair, impact))
+        });
+        let found: Vec<(Pair, Option<Impact>)> = tested.collect();
         let near = found.iter().map(|(pair, _)| *pair).collect();
         let mut impacts: Vec<Impact> = found.into_iter().filter_map(|(_, impact)| impact).collect();
         sort(&mut impacts);
@@ -346,22 +363,24 @@ struct Tested {
     proved: f64,
 }
 
-/// Asks the continuous test about one pair.
-fn test(mesh: &Mesh, pair: Pair, x0: &[DVec3], x1: &[DVec3], asked: &Asked<'_>) -> Tested {
+/// Whether a pair has to be put to the continuous test; if not, it is proved to stay one thickness apart, which no separation and no
+/// [`proof_distance`] exceeds.
+fn may_meet(mesh: &Mesh, pair: Pair, x0: &[DVec3], x1: &[DVec3], asked: &Asked<'_>) -> bool {
     let sweep = Sweep::of(mesh, pair, x0, x1);
     let thickness = match asked.margin {
         Some(margin) => margin.pair_thickness(mesh, pair),
         None => 0.0,
     };
-    // before the separation is known, which is never above the thickness: that takes two distances
-    let is_apart = ccd::is_easily_apart(pair, &sweep, thickness);
+    // the separation is not known yet: that takes two distances
+    let is_apart = ccd::is_easily_apart(pair, &sweep, thickness)
+        || box_gap(pair, &sweep.start, &sweep.end) > thickness;
+    !is_apart
+}
+
+/// Asks the continuous test about one pair.
+fn test(mesh: &Mesh, pair: Pair, x0: &[DVec3], x1: &[DVec3], asked: &Asked<'_>) -> Tested {
+    let sweep = Sweep::of(mesh, pair, x0, x1);
     let gap = box_gap(pair, &sweep.start, &sweep.end);
-    if is_apart || gap > thickness {
-        return Tested {
-            impact: None,
-            proved: thickness,
-        };
-    }
     let separation = match asked.margin {
         Some(margin) => margin.separation(mesh, pair, x0),
         None => 0.0,
@@ -675,6 +694,30 @@ mod tests {
         }
 
         #[test]
+        fn every_impact_takes_a_query_and_no_pair_takes_two(soup in soup(20), apart in 0.0..0.1f64) {
+            let Soup { mesh, x0, mut x1 } = soup;
+            let thickness = vec![0.25; x0.len()];
+            let asked = Asked { mode: Mode::Fast, margin: Some(Margin { thickness: &thickness, rest: &x0, gap: None }) };
+            let exact = Asked { mode: Mode::Exact, margin: None };
+            let all = pairs_by_definition(&Soup { mesh: mesh.clone(), x0: x0.clone(), x1: x1.clone() }, f64::INFINITY).len();
+            let mut detector = Detector::new(&mesh);
+            let mut look = |x1: &[DVec3], asked: &Asked<'_>| {
+                let before = detector.queries();
+                let found = detector.impacts(&mesh, &x0, x1, asked).len();
+                (found, (detector.queries() - before) as usize)
+            };
+            for asked in [&exact, &asked] {
+                let (found, queries) = look(&x1, asked);
+                prop_assert!((found..=all).contains(&queries), "{found} impacts, {queries} queries, {all} pairs");
+                prop_assert_eq!(look(&x1, asked), (found, queries), "the same again");
+            }
+            // from what was proved, and again for the vertex that has left it
+            x1[0] += apart * DVec3::ONE;
+            let (found, queries) = look(&x1, &exact);
+            prop_assert!((found..=2 * all).contains(&queries), "{found} impacts, {queries} queries, {all} pairs");
+        }
+
+        #[test]
         fn a_null_motion_has_no_impacts(soup in soup(20)) {
             let Soup { mesh, x0, .. } = &soup;
             prop_assert!(Detector::new(mesh).impacts(mesh, x0, x0, &Asked::default()).is_empty());
@@ -708,6 +751,15 @@ mod tests {
         let one = pairs(1);
         assert_eq!(one, pairs(2));
         assert_eq!(one, pairs(5));
+        let queries = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+            let mut detector = Detector::new(&mesh);
+            let asked = Asked::default();
+            let impacts = || detector.impacts(&mesh, &x0, &x1, &asked);
+            pool.build().unwrap().install(impacts);
+            detector.queries()
+        };
+        assert_eq!([queries(1); 2], [queries(2), queries(5)]);
         // compare with sampled rows of the definition: all against all would take minutes
         for vertex in (0..3600).step_by(97) {
             let found: Vec<u32> = one

@@ -735,4 +735,11 @@ mod tests {
             "here, bodies are what is connected"
         );
     }
+
+    #[test]
+    fn the_bound_of_a_cross_product_is_at_least_what_was_derived() {
+        // four roundings; where the products are nearly equal, the subtraction makes none of them
+        let half_ulp = f64::EPSILON / 2.0;
+        assert!(CROSS_ERROR >= 4.0 * half_ulp);
+    }
 }

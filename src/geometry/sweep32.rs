@@ -158,16 +158,18 @@ mod tests {
             let each = (-1.0..1.0f64, -1.0..1.0f64, -1e-3..1e-3f64);
             prop::array::uniform4(each.prop_map(|(x, y, z)| DVec3::new(x, y, z)))
         };
-        let place = prop_oneof![Just(0.0), Just(1.0), Just(1e3), Just(1e6)];
-        (flat(), flat(), place, 0.0..0.5f64, 0.0..0.2f64).prop_map(
-            |(start, way, place, lift, far)| {
-                let at = |k: usize, x: DVec3| {
+        // mostly the same place at both ends
+        let place = || prop_oneof![Just(0.0), Just(1.0), Just(1e3), Just(1e6)];
+        let places = prop_oneof![3 => place().prop_map(|p| [p, p]), 1 => [place(), place()]];
+        (flat(), flat(), places, 0.0..0.5f64, 0.0..0.2f64).prop_map(
+            |(start, way, places, lift, far)| {
+                let at = |k: usize, x: DVec3, place: f64| {
                     let raised = x + if k < 2 { lift * DVec3::Z } else { DVec3::ZERO };
                     place * DVec3::ONE + raised
                 };
                 Sweep {
-                    start: std::array::from_fn(|k| at(k, start[k])),
-                    end: std::array::from_fn(|k| at(k, start[k] + far * way[k])),
+                    start: std::array::from_fn(|k| at(k, start[k], places[0])),
+                    end: std::array::from_fn(|k| at(k, start[k] + far * way[k], places[1])),
                 }
             },
         )
@@ -197,7 +199,7 @@ mod tests {
                 let distances = times.map(|t| Closest::of(pair, sweep.at(t)).distance_squared.sqrt());
                 let least = distances.fold(f64::INFINITY, f64::min);
                 // about the least distance, nearer than what rounding the positions moves them by
-                let size = sweep.start[0].abs().max_element();
+                let size = sweep.start[0].abs().max(sweep.end[0].abs()).max_element();
                 let near = least + f64::from(ulps) * 0.25 * f64::from(f32::EPSILON) * size;
                 for asked in [least, share * least, near.max(0.0)] {
                     prop_assert!(asked < least || !is_apart(pair, &sweep, asked), "{pair:?}: {least} {asked}");
@@ -233,5 +235,29 @@ mod tests {
         );
         let nowhere = sweep(DVec3::new(0.2, 0.2, 1.0), f64::NAN * DVec3::ONE);
         assert!(!is_apart(PAIRS[0], &nowhere, 0.1));
+        let mut from_nowhere = sweep(DVec3::new(0.2, 0.2, 1.0), DVec3::ZERO);
+        assert!(is_apart(PAIRS[0], &from_nowhere, 0.1));
+        from_nowhere.start[0] = f64::NAN * DVec3::ONE;
+        assert!(!is_apart(PAIRS[0], &from_nowhere, 0.1));
+    }
+
+    #[test]
+    fn products_that_overflow_prove_nothing() {
+        // differences (3.5, −3.3, −3.3) and twice (−0.83, 1.43, 1.43), in 1e19: projected on the sum of the three, the first is −3e38,
+        // of which single precision makes infinity − 3.3e38 − 3.3e38
+        let [d, e] = [[3.5, -3.3, -3.3], [-0.83, 1.43, 1.43]];
+        let corners = [d, e, e].map(|c| 1e19 * DVec3::from_array(c));
+        let start = [DVec3::ZERO, -corners[0], -corners[1], -corners[2]];
+        let sweep = Sweep { start, end: start };
+        let distance = 5e18;
+        assert!(Closest::of(PAIRS[0], start).distance_squared < distance * distance);
+        assert!(!is_apart(PAIRS[0], &sweep, distance));
+    }
+
+    #[test]
+    fn the_bound_is_at_least_what_was_derived() {
+        // 6u N (M + 2L) and 11u N s, u = ε/2
+        let half_ulp = f32::EPSILON / 2.0;
+        assert!(PROJECTION_ERROR >= 11.0 * half_ulp);
     }
 }

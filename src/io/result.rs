@@ -124,6 +124,9 @@ pub struct Summary {
     pub largest_strain: f64,
     /// Smallest gap at the end of any frame, in metres; none if nothing came nearer than the thickness.
     pub smallest_gap: Option<f64>,
+    /// Places at the end of the last frame where a cloth of a higher layer lies inside one of a lower layer.
+    #[serde(default)]
+    pub out_of_order: usize,
     /// Kept share of the motion, `Σ m |x_new − x0|² / Σ m |x1 − x0|²` of touched vertices; none without impacts.
     pub kept_share: Option<f64>,
     /// What repulsions and stages did to momentum and energy, summed over all frames.
@@ -371,6 +374,7 @@ impl ResultFolder {
                 .iter()
                 .filter_map(|f| f.smallest_gap)
                 .min_by(f64::total_cmp),
+            out_of_order: self.frames.last().map_or(0, |f| f.out_of_order),
             kept_share: (wanted > 0.0).then(|| total(|f| f.kept) / wanted),
             stages: self.stages(),
             seconds: 1e-3 * total(|f| f.phases.total_ms()),

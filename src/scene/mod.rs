@@ -196,7 +196,9 @@ pub struct Cloth {
     /// Name by which pairs of surfaces find it.
     #[serde(default = "cloth_surface")]
     pub surface: String,
-    /// Of two layers in contact the higher lies outside.
+    /// Of two cloths in contact the one of the higher layer lies outside: on the side that the faces of the lower look to. This is a claim,
+    /// not a force: collisions keep whatever order the scene starts with. A run warns if the start contradicts it, and reports count the places
+    /// (`out_of_order`).
     #[serde(default)]
     pub layer: i32,
     /// Distance that its features keep, in metres [default: the scene's].

@@ -29,6 +29,7 @@ mod path_judge;
 mod path_topology;
 mod paths;
 mod pinch;
+mod proofs;
 mod resolve;
 mod scene_keys;
 mod scenes;

@@ -52,6 +52,23 @@ fn layers(count: u32, random: &mut Random) -> (Arc<Mesh>, Vec<DVec3>) {
 struct Thrown {
     kept_share: f64,
     rounds: usize,
+    /// For each pair of the mesh.
+    queries: f64,
+}
+
+/// Rounds of impulses, rigid zones and hold: all that the stages are given.
+const MAX_ROUNDS: usize = 30 + 50 + 64;
+
+/// Pairs of features without a common vertex: every face with all vertices but its own, every two edges but those that meet.
+fn pair_count(mesh: &Mesh) -> u64 {
+    let two = |n: u64| n * n.saturating_sub(1) / 2;
+    let mut edges_at = vec![0; mesh.vertex_count()];
+    for v in mesh.edges().iter().flatten() {
+        edges_at[*v as usize] += 1;
+    }
+    let vertex_face = mesh.faces().len() * (mesh.vertex_count() - 3);
+    let edge_edge = two(mesh.edges().len() as u64) - edges_at.into_iter().map(two).sum::<u64>();
+    vertex_face as u64 + edge_edge
 }
 
 /// Throws every vertex anywhere, again and again, going on from the result.
@@ -62,6 +79,7 @@ fn throw(cases: u32, layer_count: u32, seed: u64) -> Vec<Thrown> {
     let inverse_mass: Vec<f64> = lumped_mass(&mesh, &x).iter().map(|m| 1.0 / m).collect();
     let surfaces = Surfaces::uniform(&mesh, rest, 2e-3, 0.3);
     let mut detector = Detector::new(&mesh);
+    let pairs = pair_count(&mesh);
     let mut thrown = Vec::new();
     for case in 0..cases {
         let start =
@@ -76,10 +94,19 @@ fn throw(cases: u32, layer_count: u32, seed: u64) -> Vec<Thrown> {
             &mut detector,
         );
         let (accepted, report) = resolved.unwrap_or_else(|error| panic!("case {case}: {error}"));
-        assert!(report.rounds <= 30 + 50 + 64, "case {case}: {report:?}");
+        assert!(report.rounds <= MAX_ROUNDS, "case {case}: {report:?}");
+        // No look at a motion asks about a pair twice, but for the certificate: about what the last look left near, and about all pairs of what
+        // moved since. Looks are the one at the candidate, the first of the stages, one after each round, and the certificate.
+        let looks = report.rounds as u64 + 4;
+        assert!(report.queries <= looks * pairs, "case {case}: {report:?}");
+        assert!(
+            report.queries >= 2 * report.impacts_before as u64,
+            "every impact takes a query, of the candidate and of the stages: {report:?}"
+        );
         thrown.push(Thrown {
             kept_share: report.kept_share.unwrap_or(1.0),
             rounds: report.rounds,
+            queries: report.queries as f64 / pairs as f64,
         });
         x = accepted.positions().to_vec();
         let crossing = audit::intersections(&mesh, &x);
@@ -95,17 +122,21 @@ fn print(thrown: &[Thrown]) {
     let mut shares: Vec<f64> = thrown.iter().map(|case| case.kept_share).collect();
     shares.sort_by(f64::total_cmp);
     println!(
-        "{} candidates; kept share: median {:.4}, mean {:.4}; most rounds {}",
+        "{} candidates; kept share: median {:.4}, mean {:.4}; most rounds {}, queries for each pair at most {:.2}",
         shares.len(),
         shares[shares.len() / 2],
         shares.iter().sum::<f64>() / shares.len() as f64,
-        thrown.iter().map(|case| case.rounds).max().unwrap_or(0)
+        thrown.iter().map(|case| case.rounds).max().unwrap_or(0),
+        thrown.iter().map(|case| case.queries).fold(0.0, f64::max)
     );
 }
 
 #[test]
 fn hostile_candidates_end_certified() {
-    print(&throw(60, 3, 7));
+    let thrown = throw(60, 3, 7);
+    print(&thrown);
+    // far below what is derived, and only measured: 3.5 queries for each pair of the mesh at most, times two
+    assert!(thrown.iter().all(|case| case.queries < 7.0));
 }
 
 #[test]

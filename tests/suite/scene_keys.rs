@@ -71,6 +71,25 @@ fn max_stretch_makes_intervals_short_where_contact_would_tear_the_cloth() {
 }
 
 #[test]
+fn a_layer_says_which_cloth_lies_outside_and_reports_count_where_it_does_not() {
+    // 4 of 5 times 4 of 5 vertices of each sheet lie over or under a face of the other
+    for (layers, places) in [([0, 1], 0), ([1, 0], 2 * 4 * 4), ([3, 3], 0)] {
+        let [lower, upper] = layers;
+        let text = format!(
+            "frames = 1\nfps = 60\nthickness = 1e-2\nfriction = 0\n[repulsion]\nmax_sweeps = 0\n[dynamics]\ngravity = [0, 0, 0]\n\
+             [[cloth]]\nname = \"lower\"\nlayer = {lower}\nshape = {{ kind = \"sheet\", size = [4, 4], cells = [4, 4] }}\n\
+             [[cloth]]\nname = \"upper\"\nlayer = {upper}\nshape = {{ kind = \"sheet\", size = [4, 4], cells = [4, 4] }}\n\
+             position = [0.3, 0.009, 0.2]\n"
+        );
+        let mut simulation = build(&text);
+        let start = simulation.out_of_order();
+        let at_start: usize = start.iter().map(|cloths| cloths.places).sum();
+        assert_eq!(at_start, places, "{start:?}");
+        assert_eq!(simulation.step().unwrap().out_of_order, places);
+    }
+}
+
+#[test]
 fn restitution_brings_back_its_square_of_the_height() {
     for restitution in [0.0, 0.5, 0.9] {
         let mut simulation = build(&format!(
