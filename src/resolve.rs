@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::error::StepError;
 use crate::geometry::mesh::check_positions;
 use crate::geometry::{Asked, Detector, Mesh, ccd};
-use crate::response::{Carried, Forces, Hold, Impulses, Repulsion, RigidZones, Stage, respond};
+use crate::response::{Hold, Impulses, Repulsion, RigidZones, Stage, respond};
 use crate::state::{Candidate, Surfaces};
 use crate::verify::{self, Verified};
 
@@ -103,13 +103,7 @@ pub fn resolve(
         x: end,
     };
     let near = settings.repulsion.near(&candidate, detector);
-    (settings.repulsion).apply(
-        &near,
-        1.0,
-        &Carried::default(),
-        &Forces::default(),
-        &mut candidate,
-    );
+    settings.repulsion.apply(&near, 1.0, &[], &mut candidate);
     let response = respond(&settings.response, &near, &mut candidate, detector);
     let accepted = verify::accept_stored(candidate, detector)?;
 

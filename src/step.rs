@@ -26,7 +26,7 @@ use crate::layers::{self, OutOfOrder};
 use crate::response::inelastic::zone::Zone;
 use crate::response::squeeze::{self, NoRoom, squeeze};
 use crate::response::{
-    Account, Forces, Pass, Repulsion, Response, Scope, Stage, bounce, respond_in, settle,
+    Account, Pass, Pressed, Repulsion, Response, Scope, Stage, bounce, respond_in, settle,
 };
 use crate::script::Script;
 use crate::state::{Candidate, Surfaces};
@@ -150,7 +150,7 @@ pub struct Simulation {
     state: Verified,
     tick: u64,
     interval: u64,
-    forces: Forces,
+    pressed: Vec<Pressed>,
     hardest: Option<(u32, Zone)>,
 }
 
@@ -165,8 +165,8 @@ pub struct Checkpoint {
     pub x: Vec<DVec3>,
     /// Velocities, in metres per second.
     pub v: Vec<DVec3>,
-    /// Contact forces of the last interval.
-    pub forces: Forces,
+    /// Forces of the repulsions over the last interval, by pair.
+    pub pressed: Vec<Pressed>,
 }
 
 /// Impacts by kind.
@@ -320,7 +320,7 @@ impl Simulation {
             state,
             tick: 0,
             interval,
-            forces: Forces::default(),
+            pressed: Vec::new(),
             hardest: None,
         })
     }
@@ -357,7 +357,7 @@ impl Simulation {
             interval: self.interval,
             x: self.state.positions().to_vec(),
             v: self.state.velocities().to_vec(),
-            forces: self.forces.clone(),
+            pressed: self.pressed.clone(),
         }
     }
 
@@ -371,10 +371,10 @@ impl Simulation {
             interval,
             x,
             v,
-            forces,
+            pressed,
         } = checkpoint;
         self.state = verify::start(Arc::clone(self.state.mesh()), x, v)?;
-        (self.tick, self.interval, self.forces) = (tick, interval, forces);
+        (self.tick, self.interval, self.pressed) = (tick, interval, pressed);
         self.dynamics.hold(&self.script.held(self.frame()));
         Ok(())
     }
@@ -469,7 +469,7 @@ impl Simulation {
             detector,
             state,
             tick,
-            forces,
+            pressed,
             hardest,
             ..
         } = self;
@@ -485,34 +485,21 @@ impl Simulation {
             bounce(e, state, &target, dt, w, surfaces, detector)
         });
         let velocities = bounced.as_deref().unwrap_or(state.velocities());
+        let proposal = dynamics.propose(state.positions(), velocities, &target, time, dt);
         phases.propose_ms += milliseconds(clock);
 
-        let candidate_at = |x: Vec<DVec3>| Candidate {
+        let proposed = || Candidate {
             start: state,
             inverse_mass: dynamics.inverse_mass(),
             surfaces,
             dt,
-            x,
+            x: proposal.x.clone(),
         };
-        let clock = ProcessTime::now();
-        let ahead = (state.positions().iter().zip(velocities)).map(|(x, v)| x + dt * v);
-        let ahead = candidate_at(ahead.collect());
-        let near = settings.repulsion.near(&ahead, detector);
-        let part = dynamics.way_of_push();
-        let carried = (settings.repulsion).carry(&near, forces, part, &ahead);
-        let push = carried.on_vertices(&near, state.positions().len());
-        phases.repel_ms += milliseconds(clock);
-
-        let clock = ProcessTime::now();
-        let x0 = state.positions();
-        let proposal = dynamics.propose_under(&push, x0, velocities, &target, time, dt);
-        phases.propose_ms += milliseconds(clock);
-
-        let proposed = || candidate_at(proposal.x.clone());
         let mut candidate = proposed();
         let clock = ProcessTime::now();
+        let near = settings.repulsion.near(&candidate, detector);
         let share = length as f64 / settings.time.longest() as f64;
-        let repelled = (settings.repulsion).apply(&near, share, &carried, forces, &mut candidate);
+        let mut repelled = (settings.repulsion).apply(&near, share, pressed, &mut candidate);
         let by_repulsion = Account::of(&proposal.x, &candidate);
         phases.repel_ms += milliseconds(clock);
 
@@ -539,7 +526,6 @@ impl Simulation {
         if !repelled.points.is_empty() {
             response.accounts.insert(0, ("repulsion", by_repulsion));
         }
-        flush(&mut candidate);
         let stretch = stretch(&proposal.x, &candidate);
         phases.respond_ms += milliseconds(clock);
         if stretch > settings.time.max_stretch && length > settings.time.shortest() {
@@ -637,8 +623,11 @@ impl Simulation {
                     next.velocities_mut()[v] = mean(v);
                 }
                 let points = [&repelled.points[..], &response.pushed].concat();
-                let (w, settling) = (dynamics.inverse_mass(), &repelled.settling);
-                settle(&points, settling, dt, w, surfaces, &mut next);
+                let (w, pressed) = (dynamics.inverse_mass(), &repelled.pressed);
+                let settled = settle(&points, pressed, dt, w, surfaces, &mut next);
+                for (pressed, impulse) in repelled.pressed.iter_mut().zip(settled) {
+                    pressed.settling = impulse / dt;
+                }
             }
             VelocityUpdate::Sifakis if collided => {
                 let repelled = repelled.points.iter().flat_map(|point| &point.vertices);
@@ -650,7 +639,7 @@ impl Simulation {
         }
         phases.respond_ms += milliseconds(clock);
         *state = next;
-        *forces = repelled.forces;
+        *pressed = repelled.pressed;
         Ok(Attempt {
             response,
             stretch,
@@ -737,17 +726,6 @@ fn stretch(wanted: &[DVec3], candidate: &Candidate<'_>) -> f64 {
         let rest = length(&candidate.surfaces.rest);
         most.max((length(&candidate.x) - length(wanted)) / rest)
     })
-}
-
-/// Coordinates of free vertices that are next to nothing become 0: what decays for ever would end below what certification can take
-/// ([`crate::geometry::mesh::check_positions`]).
-fn flush(candidate: &mut Candidate<'_>) {
-    const NOTHING: f64 = 1e-60; // m
-    let flushed = |c: f64| if c.abs() < NOTHING { 0.0 } else { c };
-    let free = (candidate.x.iter_mut().zip(candidate.inverse_mass)).filter(|(_, w)| **w > 0.0);
-    for (x, _) in free {
-        *x = x.map(flushed);
-    }
 }
 
 /// `Σ m |x_new − x0|²` and `Σ m |x1 − x0|²` of the touched vertices.

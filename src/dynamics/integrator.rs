@@ -65,8 +65,6 @@ pub(super) struct System<'a> {
     /// m/s².
     pub(super) gravity: DVec3,
     pub(super) air: &'a Air,
-    /// Forces from outside, N; none if empty.
-    pub(super) push: &'a [DVec3],
 }
 
 impl<'a> System<'a> {
@@ -105,13 +103,10 @@ impl<'a> System<'a> {
         }
     }
 
-    /// Gravity, forces from outside, and the push of the wind on faces at rest, N.
+    /// Gravity, and the push of the wind on faces at rest, N.
     pub(super) fn constant_force(&self, dampers: &Dampers<'_>, f: &mut Vec<DVec3>) {
         f.clear();
         f.extend(self.mass.iter().map(|&m| m * self.gravity));
-        for (f, push) in f.iter_mut().zip(self.push) {
-            *f += *push;
-        }
         for drag in &dampers.drag {
             drag.add_wind_force(f);
         }

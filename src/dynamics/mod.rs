@@ -373,27 +373,6 @@ impl Dynamics {
         time: f64,
         dt: f64,
     ) -> Proposal {
-        self.propose_under(&[], x0, v0, target, time, dt)
-    }
-
-    /// [`Dynamics::propose`] under constant forces from outside, N, one per mesh vertex or none at all.
-    pub fn propose_under(
-        &self,
-        push: &[DVec3],
-        x0: &[DVec3],
-        v0: &[DVec3],
-        target: &[DVec3],
-        time: f64,
-        dt: f64,
-    ) -> Proposal {
-        let push = match push {
-            [] => Vec::new(),
-            push => self.gather(push),
-        };
-        let system = System {
-            push: &push,
-            ..self.system()
-        };
         let start = Start {
             x: &self.gather(x0),
             v: &self.gather(v0),
@@ -402,8 +381,8 @@ impl Dynamics {
             dt,
         };
         let advance = match &self.settings.integrator {
-            Integrator::Newmark(newmark) => newmark.advance(&system, start),
-            Integrator::ImplicitEuler(euler) => euler.advance(&system, start),
+            Integrator::Newmark(newmark) => newmark.advance(&self.system(), start),
+            Integrator::ImplicitEuler(euler) => euler.advance(&self.system(), start),
         };
         // obstacles, and cloths without a model
         let mut x = target.to_vec();
@@ -424,14 +403,6 @@ impl Dynamics {
             assembly_ms: advance.assembly_ms,
             solve_ms: advance.solve_ms,
             strain: self.elements.strain(&advance.x),
-        }
-    }
-
-    /// How far a constant force F takes a free mass at rest in one step, in units of F dt²/m.
-    pub fn way_of_push(&self) -> f64 {
-        match self.settings.integrator {
-            Integrator::Newmark(_) => 0.5,
-            Integrator::ImplicitEuler(_) => 1.0,
         }
     }
 
@@ -483,7 +454,6 @@ impl Dynamics {
             inverse_mass: &self.node_inverse_mass,
             gravity: DVec3::from_array(self.settings.gravity),
             air: &self.settings.air,
-            push: &[],
         }
     }
 }

@@ -26,7 +26,7 @@ use super::cache::{self, Cache, bytes_of, take_u64, vectors_of};
 use super::recording::object_path;
 use crate::error::{Pinch, StepError};
 use crate::geometry::{Body, Mesh, Pair};
-use crate::response::{Account, Borne, Forces, Pressed};
+use crate::response::{Account, Pressed};
 use crate::scene::Scene;
 use crate::step::{Checkpoint, FrameReport, ImpactCount};
 use crate::verify::Verified;
@@ -434,7 +434,7 @@ impl ResultFolder {
             .map_err(|(number, source)| at(&self.object(&self.objects[number], "x64"))(source))
     }
 
-    /// Magic, version, tick, interval, positions, velocities, contact forces by vertex and by pair, SHA-256 of all that.
+    /// Magic, version, tick, interval, positions, velocities, forces of repulsions, SHA-256 of all that.
     fn write_checkpoint(&self, checkpoint: &Checkpoint) -> Result<(), ResultError> {
         let mut bytes = CHECKPOINT_MAGIC.to_vec();
         bytes.extend((VERSION.len() as u64).to_le_bytes());
@@ -443,19 +443,13 @@ impl ResultFolder {
         bytes.extend(checkpoint.interval.to_le_bytes());
         bytes.extend(bytes_of(&checkpoint.x));
         bytes.extend(bytes_of(&checkpoint.v));
-        let Forces { pressed, borne } = &checkpoint.forces;
-        // nothing has been borne before the first interval
-        let each = (0..checkpoint.x.len()).map(|v| borne.get(v).copied().unwrap_or_default());
-        for Borne { force, steady } in each {
-            bytes.extend(bytes_of(&[force, steady]));
-        }
-        for pressed in pressed {
+        for pressed in &checkpoint.pressed {
             let (kind, a, b) = match pressed.pair {
                 Pair::VertexFace { vertex, face } => (0_u32, vertex, face),
                 Pair::EdgeEdge { a, b } => (1, a, b),
             };
             bytes.extend([kind, a, b].iter().flat_map(|number| number.to_le_bytes()));
-            bytes.extend(bytes_of(&[pressed.force]));
+            bytes.extend(bytes_of(&[pressed.force, pressed.settling]));
         }
         let digest = Sha256::digest(&bytes);
         bytes.extend(digest);
@@ -480,21 +474,13 @@ pub(super) fn read_checkpoint(
         let is_whole = Sha256::digest(content)[..] == digest[..];
         let (x, rest) = rest.split_at_checked(24 * vertex_count)?;
         let (v, rest) = rest.split_at_checked(24 * vertex_count)?;
-        let (borne, rest) = rest.split_at_checked(48 * vertex_count)?;
-        let borne = vectors_of(borne);
-        let borne = borne.as_chunks().0.iter();
         let (pressed, rest) = rest.as_chunks::<PRESSED_SIZE>();
         let checkpoint = Checkpoint {
             tick,
             interval,
             x: vectors_of(x),
             v: vectors_of(v),
-            forces: Forces {
-                pressed: pressed.iter().map(pressed_of).collect::<Option<_>>()?,
-                borne: borne
-                    .map(|&[force, steady]| Borne { force, steady })
-                    .collect(),
-            },
+            pressed: pressed.iter().map(pressed_of).collect::<Option<_>>()?,
         };
         (is_whole && rest.is_empty())
             .then(|| (checkpoint, String::from_utf8_lossy(version).into_owned()))
@@ -505,11 +491,11 @@ pub(super) fn read_checkpoint(
     })
 }
 
-/// Bytes of a contact force in a checkpoint: kind of pair, two indices, the force.
-const PRESSED_SIZE: usize = 3 * 4 + 24;
+/// Bytes of a repulsion in a checkpoint: kind of pair, two indices, two forces.
+const PRESSED_SIZE: usize = 3 * 4 + 2 * 24;
 
 fn pressed_of(bytes: &[u8; PRESSED_SIZE]) -> Option<Pressed> {
-    let (numbers, force) = bytes.split_at(12);
+    let (numbers, forces) = bytes.split_at(12);
     let number = |k: usize| {
         let (number, _) = numbers[4 * k..].split_first_chunk()?;
         Some(u32::from_le_bytes(*number))
@@ -526,10 +512,14 @@ fn pressed_of(bytes: &[u8; PRESSED_SIZE]) -> Option<Pressed> {
         },
         _ => return None,
     };
-    let [force] = vectors_of(force)[..] else {
+    let [force, settling] = vectors_of(forces)[..] else {
         return None;
     };
-    Some(Pressed { pair, force })
+    Some(Pressed {
+        pair,
+        force,
+        settling,
+    })
 }
 
 pub(super) fn damaged(path: &Path, message: String) -> ResultError {

@@ -14,7 +14,7 @@ use std::{array, iter};
 
 use glam::DVec3;
 
-use super::repulsion::Settling;
+use super::Pressed;
 use crate::geometry::ContactPoint;
 use crate::state::{Candidate, Surfaces};
 use crate::verify::Verified;
@@ -104,14 +104,14 @@ impl Balanced {
         }
     }
 
-    /// Applies a guess of the impulse, as far as it pushes and lies in the cone; `shown` of it has been applied already.
-    pub(super) fn begin(&self, guess: DVec3, shown: DVec3, motion: &mut [DVec3]) -> Impulse {
+    /// Applies a guess of the impulse, as far as it pushes and lies in the cone.
+    pub(super) fn begin(&self, guess: DVec3, motion: &mut [DVec3]) -> Impulse {
         let guess = Impulse::of(guess, self.point.normal);
         let impulse = Impulse {
             normal: guess.normal,
             tangential: self.rub(guess.tangential, guess.normal),
         };
-        self.push(motion, impulse.along(self.point.normal) - shown);
+        self.push(motion, impulse.along(self.point.normal));
         impulse
     }
 
@@ -158,24 +158,24 @@ impl Balanced {
 /// Passes over the contact points when velocities settle; what is left after them is stopped in the next interval.
 const SETTLE_SWEEPS: usize = 20;
 
-/// Stops what still approaches at contact points that had to be pushed, with friction.
+/// Stops what still approaches at contact points that had to be pushed, with friction; returns the impulse of each, in kg·m/s.
 ///
 /// Velocities at the end of an interval are the mean ones plus half of what the integrator accelerated. At a
 /// contact point that half belongs to the contact as much as the first one did: a cloth at rest would keep falling
 /// at g dt/2, and one that slides would gain only half of g (sin − μ cos) dt, were its mean velocity taken for its
 /// end velocity \[SMT08\]. Inelastic and by Coulomb's law, like the impulses; momentum is kept.
 ///
-/// `settling` says what repulsions exerted at the first points over `dt`: friction that has held a point so far goes on holding it.
+/// `pressed` says what repulsions exerted at the first points over `dt`: friction that has held a point so far goes on holding it.
 pub fn settle(
     points: &[ContactPoint],
-    settling: &[Settling],
+    pressed: &[Pressed],
     dt: f64,
     inverse_mass: &[f64],
     surfaces: &Surfaces,
     state: &mut Verified,
-) {
-    let exerted = settling.iter().map(|settling| settling.exerted);
-    let contacts: Vec<Balanced> = (points.iter().zip(exerted.chain(iter::repeat(DVec3::ZERO))))
+) -> Vec<DVec3> {
+    let forces = pressed.iter().map(|pressed| pressed.force);
+    let contacts: Vec<Balanced> = (points.iter().zip(forces.chain(iter::repeat(DVec3::ZERO))))
         .map(|(point, force)| {
             let friction = surfaces.friction_of(state.mesh(), point);
             Balanced {
@@ -185,12 +185,9 @@ pub fn settle(
         })
         .collect();
     let v = state.velocities_mut();
-    let begun = settling
-        .iter()
-        .map(|settling| (settling.guess, settling.shown));
-    let begun = begun.chain(iter::repeat((DVec3::ZERO, DVec3::ZERO)));
-    let mut impulses: Vec<Impulse> = (contacts.iter().zip(begun))
-        .map(|(contact, (guess, shown))| contact.begin(dt * guess, dt * shown, v))
+    let before = pressed.iter().map(|pressed| dt * pressed.settling);
+    let mut impulses: Vec<Impulse> = (contacts.iter().zip(before.chain(iter::repeat(DVec3::ZERO))))
+        .map(|(contact, guess)| contact.begin(guess, v))
         .collect();
     for _ in 0..SETTLE_SWEEPS {
         let mut still = true;
@@ -201,6 +198,10 @@ pub fn settle(
             break;
         }
     }
+    let along = impulses.iter().zip(points);
+    along
+        .map(|(impulse, point)| impulse.along(point.normal))
+        .collect()
 }
 
 /// Adds the change of velocities of an impulse given in kg·m/s.

@@ -3,7 +3,6 @@
 //! A stage maps impacts to a change of end positions. It does not detect, loop, judge or log; [`respond`] does.
 
 mod bounce;
-mod carried;
 mod contact;
 pub mod hold;
 pub mod impulses;
@@ -19,13 +18,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use bounce::bounce;
-pub use carried::{Borne, Carried, Forces, Pressed};
 pub use contact::settle;
 pub use hold::Hold;
 pub use impulses::Impulses;
 pub use inelastic::Inelastic;
 pub use pass::{Pass, Scope};
-pub use repulsion::{Repelled, Repulsion, RepulsionForm, Settling};
+pub use repulsion::{Pressed, Repelled, Repulsion, RepulsionForm};
 pub use rigid_zones::RigidZones;
 
 use self::inelastic::zone::Zone;

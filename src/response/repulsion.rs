@@ -14,9 +14,8 @@ use glam::DVec3;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::carried::{Carried, Forces};
 use super::contact::{Balanced, Impulse};
-use crate::geometry::{ContactPoint, Detector, Margin, Proximity};
+use crate::geometry::{ContactPoint, Detector, Margin, Pair, Proximity};
 use crate::state::Candidate;
 
 /// How strongly repulsions open what is too near.
@@ -66,28 +65,26 @@ impl Default for Repulsion {
     }
 }
 
+/// The force of a repulsion over one interval: the first guess for the next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pressed {
+    /// What touches.
+    pub pair: Pair,
+    /// On the first feature, in newtons, with friction.
+    pub force: DVec3,
+    /// What had to be added to settle its velocity at the end, likewise.
+    pub settling: DVec3,
+}
+
 /// What repulsions did to a candidate.
 #[derive(Clone, Debug, Default)]
 pub struct Repelled {
-    /// The points that had to be pushed, or were so far.
+    /// The points that had to be pushed.
     pub points: Vec<ContactPoint>,
-    /// What these still have to do to velocities.
-    pub settling: Vec<Settling>,
-    /// All forces, for the next interval.
-    pub forces: Forces,
+    /// Their forces, by pair; what settled them is still that of the interval before.
+    pub pressed: Vec<Pressed>,
     /// What opened that was too near, in metres by vertex: a part of the change that is no velocity. Empty if nothing did.
     pub opening: Vec<DVec3>,
-}
-
-/// A contact force between the sweeps over positions and those over velocities, in newtons.
-#[derive(Clone, Copy, Debug)]
-pub struct Settling {
-    /// What positions needed.
-    pub(super) exerted: DVec3,
-    /// What velocities may need,
-    pub(super) guess: DVec3,
-    /// and what of it they show already.
-    pub(super) shown: DVec3,
 }
 
 /// Sweeps over the points that push, before one over all of them again: most of what is near needs no push.
@@ -109,25 +106,8 @@ impl Repulsion {
         detector.proximities(mesh, x, &margin, None)
     }
 
-    /// Recalls the forces of the interval before for what is `near` at the start of a candidate; `part` is
-    /// [`crate::dynamics::Dynamics::way_of_push`] of the integrator that is going to be given them.
-    pub fn carry(
-        &self,
-        near: &[Proximity],
-        before: &Forces,
-        part: f64,
-        candidate: &Candidate<'_>,
-    ) -> Carried {
-        // cloth at rest lies at the thickness up to what sweeps leave
-        let touches = |near: &Proximity| {
-            let thickness = self.thickness(near, &near.point(), candidate);
-            near.gap <= (1.0 + self.tolerance) * thickness
-        };
-        Carried::new(near, touches, before, part, candidate)
-    }
-
-    /// Applies repulsions to a candidate of `share` of the longest interval, which has been proposed with the steady forces that are `carried`
-    /// over from the interval before.
+    /// Applies repulsions to a candidate of `share` of the longest interval. `before` are the forces of the interval before, by pair; they only
+    /// spare sweeps.
     ///
     /// First the approach is stopped, which is a matter of forces and velocities; then what is too near is opened, which in the
     /// kinematic form is none: an opening that went on as velocity would keep cloth at rest trembling.
@@ -135,8 +115,7 @@ impl Repulsion {
         &self,
         near: &[Proximity],
         share: f64,
-        carried: &Carried,
-        before: &Forces,
+        before: &[Pressed],
         candidate: &mut Candidate<'_>,
     ) -> Repelled {
         if self.max_sweeps == 0 {
@@ -146,16 +125,22 @@ impl Repulsion {
         let (mut contacts, opened): (Vec<Contact>, Vec<f64>) = (near.iter().zip(&points))
             .map(|(near, point)| self.contact(near, point, share, candidate))
             .unzip();
-        let (x, dt) = (&mut candidate.x, candidate.dt);
-        let mut impulses: Vec<Impulse> = (contacts.iter().zip(carried.impulses(dt)))
-            .map(|(contact, [guess, shown])| contact.balanced.begin(guess, shown, x))
+        let seconds_squared = candidate.dt * candidate.dt;
+        let before_of = |near: &Proximity| {
+            let place = before.binary_search_by_key(&near.pair, |pressed| pressed.pair);
+            place.ok().map(|place| &before[place])
+        };
+        let x = &mut candidate.x;
+        let mut impulses: Vec<Impulse> = (near.iter().zip(&contacts))
+            .map(|(near, contact)| {
+                let force = before_of(near).map(|before| before.force);
+                let guess = seconds_squared * force.unwrap_or_default();
+                contact.balanced.begin(guess, x)
+            })
             .collect();
         self.sweep(&contacts, &mut impulses, x);
-        let stopping: Vec<DVec3> = (impulses.iter().zip(&points))
-            .map(|(impulse, point)| impulse.along(point.normal))
-            .collect();
-        let forces: Vec<DVec3> = (stopping.iter())
-            .map(|&impulse| carried.force_of(impulse, dt))
+        let forces: Vec<DVec3> = (impulses.iter().zip(&points))
+            .map(|(impulse, point)| impulse.along(point.normal) / seconds_squared)
             .collect();
 
         let mut opening = Vec::new();
@@ -167,32 +152,18 @@ impl Repulsion {
             self.sweep(&contacts, &mut impulses, x);
             opening = x.iter().zip(stopped).map(|(x, old)| x - old).collect();
         }
-        let pushed = carried.settling().take(near.len()).enumerate();
-        let pushed =
-            pushed.filter(|(i, [_, shown])| impulses[*i].normal > 0.0 || *shown != DVec3::ZERO);
-        let (points, settling) = pushed
-            .map(|(i, [guess, shown])| {
-                let settling = Settling {
-                    exerted: stopping[i] / (dt * dt),
-                    guess,
-                    shown,
-                };
-                (points[i], settling)
-            })
-            .unzip();
+        let pushed = || (0..near.len()).filter(|&i| impulses[i].normal > 0.0);
         Repelled {
-            points,
-            settling,
-            forces: Forces::new(near, &forces, &before.borne, x.len()),
+            points: pushed().map(|i| points[i]).collect(),
+            pressed: pushed()
+                .map(|i| Pressed {
+                    pair: near[i].pair,
+                    force: forces[i],
+                    settling: before_of(&near[i]).map_or(DVec3::ZERO, |before| before.settling),
+                })
+                .collect(),
             opening,
         }
-    }
-
-    /// Thickness at a near pair, in metres: the threshold may be clamped by the rest distance of neighbours, the thickness with it.
-    fn thickness(&self, near: &Proximity, point: &ContactPoint, candidate: &Candidate<'_>) -> f64 {
-        candidate
-            .thickness_of(point)
-            .min(near.threshold / self.reach)
     }
 
     /// A near pair as a contact whose approach is stopped, and by how much it is to be opened then, in metres.
@@ -203,7 +174,10 @@ impl Repulsion {
         share: f64,
         candidate: &Candidate<'_>,
     ) -> (Contact, f64) {
-        let thickness = self.thickness(near, point, candidate);
+        // the threshold may be clamped by the rest distance of neighbours, the thickness with it
+        let thickness = candidate
+            .thickness_of(point)
+            .min(near.threshold / self.reach);
         let lack = (thickness - near.gap).max(0.0);
         // short intervals open as fast as whole ones together, but what is nearly closed must open faster than sweeps let it close
         let rate = self.fraction * share.max(lack / thickness);

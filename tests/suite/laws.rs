@@ -7,7 +7,7 @@ use percale::geometry::Mesh;
 use percale::geometry::detect::Detector;
 use percale::response::inelastic::Form;
 use percale::response::{
-    Carried, Forces, Hold, Impulses, Inelastic, Repulsion, RepulsionForm, Stage, bounce, respond,
+    Hold, Impulses, Inelastic, Repulsion, RepulsionForm, Stage, bounce, respond,
 };
 use percale::scene::Shape;
 use percale::state::{Candidate, Surfaces};
@@ -223,15 +223,7 @@ fn repulsion_opens_what_is_too_near_and_keeps_momentum() {
     };
     let repulsion = Repulsion::default();
     let near = repulsion.near(&candidate, &mut detector);
-    let pushed = repulsion
-        .apply(
-            &near,
-            1.0,
-            &Carried::default(),
-            &Forces::default(),
-            &mut candidate,
-        )
-        .points;
+    let pushed = repulsion.apply(&near, 1.0, &[], &mut candidate).points;
     assert!(pushed.len() > 100, "{} points pushed", pushed.len());
     assert!(case.momentum(&candidate.x).length() < 1e-15);
     let height = |x: &[DVec3]| {
@@ -448,13 +440,7 @@ fn a_spring_repulsion_gives_under_pressure_and_is_capped() {
             x: case.wanted.clone(),
         };
         let near = repulsion.near(&candidate, &mut Detector::new(&mesh));
-        repulsion.apply(
-            &near,
-            1.0,
-            &Carried::default(),
-            &Forces::default(),
-            &mut candidate,
-        );
+        repulsion.apply(&near, 1.0, &[], &mut candidate);
         let mean = |x: &[DVec3]| x.iter().map(|p| p.y).sum::<f64>() / 121.0;
         mean(&candidate.x[121..]) - mean(&candidate.x[..121])
     };
