@@ -248,7 +248,7 @@ fn load(folder: &Path, text: &str) -> Simulation {
 }
 
 #[test]
-#[ignore = "a quarter of an hour: 28 runs; prints a table"]
+#[ignore = "twenty minutes: 28 runs; prints a table"]
 fn a_ribbon_over_a_drum_pulls_as_euler_and_eytelwein_say() {
     println!(
         "| angle | mu | cells | thickness, m | interval, frames | T2/T1 | exp(mu angle) | error |"
