@@ -17,7 +17,7 @@ use glam::DVec3;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::dynamics::Dynamics;
+use crate::dynamics::{self, Dynamics};
 use crate::error::{Pinch, StartError, StepError};
 use crate::geometry::detect::{Detector, Margin};
 use crate::geometry::{Mesh, Proximity};
@@ -26,7 +26,7 @@ use crate::layers::{self, OutOfOrder};
 use crate::response::inelastic::zone::Zone;
 use crate::response::squeeze::{self, NoRoom, squeeze};
 use crate::response::{
-    Account, Pass, Pressed, Repulsion, Response, Scope, Stage, bounce, respond_in, settle,
+    Account, Pass, Pressed, Repelled, Repulsion, Response, Scope, Stage, bounce, respond_in, settle,
 };
 use crate::script::Script;
 use crate::state::{Candidate, Surfaces};
@@ -485,21 +485,52 @@ impl Simulation {
             bounce(e, state, &target, dt, w, surfaces, detector)
         });
         let velocities = bounced.as_deref().unwrap_or(state.velocities());
-        let proposal = dynamics.propose(state.positions(), velocities, &target, time, dt);
         phases.propose_ms += milliseconds(clock);
 
-        let proposed = || Candidate {
+        let clock = ProcessTime::now();
+        let repulsion = &settings.repulsion;
+        let share = length as f64 / settings.time.longest() as f64;
+        let coast = |v: usize| match dynamics.inverse_mass()[v] {
+            0.0 => target[v],
+            _ => state.positions()[v] + dt * velocities[v],
+        };
+        let coasted = Candidate {
             start: state,
             inverse_mass: dynamics.inverse_mass(),
             surfaces,
             dt,
+            x: (0..target.len()).map(coast).collect(),
+        };
+        let (near, mut coupling) = if repulsion.couples() && dynamics.takes_contact() {
+            let (near, coming) = repulsion.foresee(&coasted, detector);
+            let coupling = repulsion.couple(&near, &coming, share, pressed, &coasted);
+            (near, Some(coupling))
+        } else {
+            (repulsion.near(&coasted, detector), None)
+        };
+        phases.repel_ms += milliseconds(clock);
+
+        let clock = ProcessTime::now();
+        let contact = coupling.as_mut().map(|c| c as &mut dyn dynamics::Contact);
+        let proposal =
+            dynamics.propose_touching(state.positions(), velocities, &target, time, dt, contact);
+        phases.propose_ms += milliseconds(clock) - proposal.contact_ms;
+        phases.repel_ms += proposal.contact_ms;
+
+        let proposed = || Candidate {
             x: proposal.x.clone(),
+            ..coasted.clone()
         };
         let mut candidate = proposed();
         let clock = ProcessTime::now();
-        let near = settings.repulsion.near(&candidate, detector);
-        let share = length as f64 / settings.time.longest() as f64;
-        let mut repelled = (settings.repulsion).apply(&near, share, pressed, &mut candidate);
+        let mut repelled = match &coupling {
+            Some(coupling) => Repelled {
+                points: Vec::new(), // settled by the loops
+                pressed: coupling.pressed(),
+                opening: repulsion.reopen(&near, share, &mut candidate),
+            },
+            None => repulsion.apply(&near, share, pressed, &mut candidate),
+        };
         let by_repulsion = Account::of(&proposal.x, &candidate);
         phases.repel_ms += milliseconds(clock);
 
@@ -523,7 +554,7 @@ impl Simulation {
         {
             *hardest = Some(*zone);
         }
-        if !repelled.points.is_empty() {
+        if !repelled.pressed.is_empty() {
             response.accounts.insert(0, ("repulsion", by_repulsion));
         }
         let stretch = stretch(&proposal.x, &candidate);
@@ -623,9 +654,10 @@ impl Simulation {
                     next.velocities_mut()[v] = mean(v);
                 }
                 let points = [&repelled.points[..], &response.pushed].concat();
-                let (w, pressed) = (dynamics.inverse_mass(), &repelled.pressed);
-                let settled = settle(&points, pressed, dt, w, surfaces, &mut next);
-                for (pressed, impulse) in repelled.pressed.iter_mut().zip(settled) {
+                let w = dynamics.inverse_mass();
+                let of_points = &mut repelled.pressed[..repelled.points.len()];
+                let settled = settle(&points, of_points, dt, w, surfaces, &mut next);
+                for (pressed, impulse) in of_points.iter_mut().zip(settled) {
                     pressed.settling = impulse / dt;
                 }
             }
@@ -724,7 +756,7 @@ fn stretch(wanted: &[DVec3], candidate: &Candidate<'_>) -> f64 {
     cloth.fold(0.0, |most: f64, &[a, b]| {
         let length = |x: &[DVec3]| x[a as usize].distance(x[b as usize]);
         let rest = length(&candidate.surfaces.rest);
-        most.max((length(&candidate.x) - length(wanted)) / rest)
+        most.max((length(&candidate.x) - length(wanted)).abs() / rest)
     })
 }
 

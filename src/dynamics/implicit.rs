@@ -296,6 +296,7 @@ impl<'a> Step<'a> {
             iterations: self.iterations,
             assembly_ms: self.assembly_ms,
             solve_ms: self.solve_ms,
+            contact_ms: 0.0,
         }
     }
 

@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use super::air::Air;
 use super::bend::Bent;
+use super::contact::Touching;
 use super::damping::Dampers;
 use super::elements::Elements;
 use super::multilevel::Hierarchy;
@@ -160,11 +161,17 @@ pub(super) struct Advance {
     pub(super) iterations: u32,
     pub(super) assembly_ms: f64,
     pub(super) solve_ms: f64,
+    pub(super) contact_ms: f64,
 }
 
 impl Newmark {
     /// Advances in equal loops.
-    pub(super) fn advance(&self, system: &System<'_>, start: Start<'_>) -> Advance {
+    pub(super) fn advance(
+        &self,
+        system: &System<'_>,
+        start: Start<'_>,
+        mut touching: Option<Touching<'_>>,
+    ) -> Advance {
         let (stable, bend_rate) = system.stable_loop(start.x);
         let loops = loop_count(start.dt, self.cfl * stable);
         let h = start.dt / f64::from(loops);
@@ -177,8 +184,15 @@ impl Newmark {
         system.dampers(&x, &v, start.time, &mut solve.dampers);
         system.force(&start, 0.0, &x, &solve.dampers, &solve.dampers.bent, &mut f);
         solve.dampers.add_bending_apart(&v, &mut f);
+        if let Some(touching) = &mut touching {
+            touching.begin(h, loops);
+            touching.add_force(&mut f);
+        }
         for k in 1..=loops {
             iterations += self.half(system, h, &f, &mut v, &mut solve);
+            if let Some(touching) = &mut touching {
+                touching.act(h, &x, &mut v);
+            }
             let share = f64::from(k) / f64::from(loops);
             for (i, x) in x.iter_mut().enumerate() {
                 *x = if system.inverse_mass[i] > 0.0 {
@@ -200,6 +214,9 @@ impl Newmark {
                 &mut f,
             );
             solve.dampers.add_bending_apart(&v, &mut f);
+            if let Some(touching) = &touching {
+                touching.add_force(&mut f);
+            }
             iterations += self.half(system, h, &f, &mut v, &mut solve);
             let elements = system.elements;
             elements.stop_stretching(&met, system.inverse_mass, &x, &mut v);
@@ -211,6 +228,7 @@ impl Newmark {
             iterations,
             assembly_ms: 0.0,
             solve_ms: 0.0,
+            contact_ms: touching.map_or(0.0, |touching| touching.spent_ms),
         }
     }
 

@@ -20,6 +20,7 @@
 
 mod air;
 mod bend;
+mod contact;
 mod damping;
 #[cfg(test)]
 mod derivatives;
@@ -49,6 +50,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::geometry::{BodyKind, Mesh};
 pub use air::Air;
+pub use contact::Contact;
+use contact::Touching;
 use elements::Elements;
 pub use elements::RestShape;
 pub use fabrics::{FABRICS, FabricError};
@@ -157,6 +160,8 @@ pub struct Proposal {
     pub assembly_ms: f64,
     /// Time spent on linear solves, ms (implicit only).
     pub solve_ms: f64,
+    /// Time spent on contact, ms.
+    pub contact_ms: f64,
     /// Stretch beyond the limit that is left.
     pub strain: StrainReport,
 }
@@ -373,6 +378,24 @@ impl Dynamics {
         time: f64,
         dt: f64,
     ) -> Proposal {
+        self.propose_touching(x0, v0, target, time, dt, None)
+    }
+
+    /// Whether the integrator lets contact act within its loops.
+    pub fn takes_contact(&self) -> bool {
+        matches!(self.settings.integrator, Integrator::Newmark(_))
+    }
+
+    /// [`Self::propose`] with contact in every loop, if the integrator [takes](Self::takes_contact) it.
+    pub fn propose_touching(
+        &self,
+        x0: &[DVec3],
+        v0: &[DVec3],
+        target: &[DVec3],
+        time: f64,
+        dt: f64,
+        contact: Option<&mut dyn Contact>,
+    ) -> Proposal {
         let start = Start {
             x: &self.gather(x0),
             v: &self.gather(v0),
@@ -381,7 +404,11 @@ impl Dynamics {
             dt,
         };
         let advance = match &self.settings.integrator {
-            Integrator::Newmark(newmark) => newmark.advance(&self.system(), start),
+            Integrator::Newmark(newmark) => {
+                let touching = contact
+                    .map(|contact| Touching::new(contact, &self.node_of(), [x0, target], dt));
+                newmark.advance(&self.system(), start, touching)
+            }
             Integrator::ImplicitEuler(euler) => euler.advance(&self.system(), start),
         };
         // obstacles, and cloths without a model
@@ -402,6 +429,7 @@ impl Dynamics {
             iterations: advance.iterations,
             assembly_ms: advance.assembly_ms,
             solve_ms: advance.solve_ms,
+            contact_ms: advance.contact_ms,
             strain: self.elements.strain(&advance.x),
         }
     }

@@ -11,7 +11,7 @@ use super::box32::Box32;
 use super::bvh::Tree;
 use super::ccd::{self, Answer, Mode, Question};
 use super::nearby::Nearby;
-use super::proof::Proof;
+use super::proof::{Open, Proof};
 use super::proximity::{self, Closest, Proximity};
 use super::sweep::at;
 use super::sweep32::{Listed, Motion32};
@@ -110,6 +110,8 @@ pub struct Detector {
     motion: Motion32,
     is_changed: Vec<bool>,
     proof: Option<Proof>,
+    /// Of the motion that was expected.
+    foreseen: Option<Proof>,
     queries: u64,
 }
 
@@ -123,6 +125,7 @@ impl Detector {
             motion: Motion32::default(),
             is_changed: vec![false; mesh.vertex_count()],
             proof: None,
+            foreseen: None,
             queries: 0,
         }
     }
@@ -205,8 +208,8 @@ impl Detector {
 
     /// All impacts of the straight motion from `x0` to `x1`, by time, then pair.
     ///
-    /// A motion that was looked at with a margin just before, and has changed little since, is not gone through anew:
-    /// only what may have come nearer since is tested.
+    /// A motion that was looked at with a margin just before, or [foreseen](Self::foresee), and has changed little since, is not gone
+    /// through anew: only what may have come nearer since is tested.
     pub fn impacts(
         &mut self,
         mesh: &Mesh,
@@ -214,13 +217,20 @@ impl Detector {
         x1: &[DVec3],
         asked: &Asked<'_>,
     ) -> Vec<Impact> {
-        if asked.margin.is_some() {
-            let (impacts, near) = self.find_impacts(mesh, x0, x1, None, asked);
+        if let Some(margin) = asked.margin {
+            let largest = margin.thickness.iter().copied().fold(0.0, f64::max);
+            let foreseen = self.foreseen.take();
+            let open = foreseen.as_ref().and_then(|f| f.open(x0, x1, largest));
+            let (impacts, near) = match open {
+                Some(open) => self.look_again(mesh, x0, x1, &open, asked),
+                None => self.find_impacts(mesh, x0, x1, None, asked),
+            };
+            self.foreseen = foreseen;
             self.proof = proof_distance(asked).map(|distance| Proof::new(x0, x1, distance, near));
             return impacts;
         }
         let open = match &self.proof {
-            Some(proof) if asked.mode == Mode::Exact => proof.open(x0, x1),
+            Some(proof) if asked.mode == Mode::Exact => proof.open(x0, x1, 0.0),
             _ => None,
         };
         let Some(open) = open else {
@@ -280,7 +290,6 @@ impl Detector {
         mark(&mut is_changed, true);
         let filter = changed.map(|_| &is_changed[..]);
         self.nearby.expect(x0, x1);
-        let distance = proof_distance(asked).unwrap_or(0.0);
         let growth = |v: usize| asked.margin.map_or(0.0, |m| 0.5 * m.thickness[v]);
         let pairs = self.overlaps(mesh, [x0, x1], growth, filter, |pair, out| {
             if may_meet(mesh, pair, x0, x1, asked) {
@@ -289,6 +298,42 @@ impl Detector {
         });
         mark(&mut is_changed, false);
         self.is_changed = is_changed;
+        self.test_all(mesh, x0, x1, &pairs, asked)
+    }
+
+    /// What [`Self::find_impacts`] finds, if only what is open can have come near.
+    fn look_again(
+        &mut self,
+        mesh: &Mesh,
+        x0: &[DVec3],
+        x1: &[DVec3],
+        open: &Open<'_>,
+        asked: &Asked<'_>,
+    ) -> (Vec<Impact>, Vec<Pair>) {
+        let is_open = |pair: &Pair| may_meet(mesh, *pair, x0, x1, asked);
+        let pairs = open.pairs.par_iter().with_min_len(256).copied();
+        let pairs: Vec<Pair> = pairs.filter(is_open).collect();
+        let (mut impacts, mut near) = self.test_all(mesh, x0, x1, &pairs, asked);
+        if let moved @ [_, ..] = &open.moved[..] {
+            let more = self.find_impacts(mesh, x0, x1, Some(moved), asked);
+            impacts.extend(more.0);
+            near.extend(more.1);
+            sort(&mut impacts);
+            impacts.dedup_by_key(|impact| impact.pair);
+        }
+        (impacts, near)
+    }
+
+    /// Impacts among these pairs, and those of the pairs that are not proved to stay apart by [`proof_distance`].
+    fn test_all(
+        &mut self,
+        mesh: &Mesh,
+        x0: &[DVec3],
+        x1: &[DVec3],
+        pairs: &[Pair],
+        asked: &Asked<'_>,
+    ) -> (Vec<Impact>, Vec<Pair>) {
+        let distance = proof_distance(asked).unwrap_or(0.0);
         self.queries += pairs.len() as u64;
         let tested = pairs.par_iter().with_min_len(64).filter_map(|&pair| {
             let Tested { impact, proved } = test(mesh, pair, x0, x1, asked);
@@ -299,6 +344,53 @@ impl Detector {
         let mut impacts: Vec<Impact> = found.into_iter().filter_map(|(_, impact)| impact).collect();
         sort(&mut impacts);
         (impacts, near)
+    }
+
+    /// What is near at the start of a motion that is only expected, within `reach`, and its impacts by `margin` between features that are not.
+    ///
+    /// The proximities are those of [`Self::proximities`] at `x0`. What is proved of this motion spares work when [`Self::impacts`] is asked
+    /// about one like it, by a smaller margin.
+    pub fn foresee(
+        &mut self,
+        mesh: &Mesh,
+        x0: &[DVec3],
+        x1: &[DVec3],
+        reach: &Margin<'_>,
+        margin: &Margin<'_>,
+    ) -> (Vec<Proximity>, Vec<Impact>) {
+        let asked = Asked {
+            mode: Mode::Fast,
+            margin: Some(*margin),
+        };
+        let growth = |v: usize| 0.5 * reach.thickness[v].max(margin.thickness[v]);
+        let pairs = self.overlaps(mesh, [x0, x1], growth, None, |pair, out| {
+            let near = near_at(mesh, pair, x0, reach);
+            let may_meet = may_meet(mesh, pair, x0, x1, &asked);
+            if near.is_some() || may_meet {
+                out.push((pair, near, may_meet));
+            }
+        });
+        let near = pairs
+            .iter()
+            .filter_map(|(pair, near, _)| Some((*pair, (*near)?)));
+        let near = critical::select(mesh, near.collect(), x0, reach, None);
+        let coming = pairs.into_iter().filter(|(.., may_meet)| *may_meet);
+        let coming: Vec<Pair> = coming.map(|(pair, ..)| pair).collect();
+        let is_far = |pair: &Pair| {
+            let start = at(x0, mesh.vertices_of(*pair));
+            let reach = reach.pair_thickness(mesh, *pair);
+            Closest::of(*pair, start).distance_squared >= reach * reach
+        };
+        let far = coming.par_iter().with_min_len(256).copied().filter(is_far);
+        let far: Vec<Pair> = far.collect();
+        let (impacts, _) = self.test_all(mesh, x0, x1, &far, &asked);
+        let least = margin
+            .thickness
+            .iter()
+            .copied()
+            .fold(f64::INFINITY, f64::min);
+        self.foreseen = Some(Proof::new(x0, x1, least, coming));
+        (near, impacts)
     }
 
     /// Features nearer than their threshold at `x`, each touching feature once, by pair.
@@ -321,25 +413,28 @@ impl Detector {
     ) -> Vec<Proximity> {
         let growth = |v: usize| 0.5 * margin.thickness[v];
         let near = self.overlaps(mesh, [x, x], growth, None, |pair, out| {
-            let vertices = mesh.vertices_of(pair);
-            let at = at(x, vertices);
-            let is_edge_edge = matches!(pair, Pair::EdgeEdge { .. });
-            let is_near = |closest: &Closest| {
-                let reach = critical::thickness_at(vertices, &closest.weights, margin.thickness);
-                closest.distance_squared < reach * reach
-            };
-            // edges are closest at an end unless they cross, and where they cross beyond reach they are as far, or closer at an end
-            if is_edge_edge && !proximity::crossing(at).is_some_and(|inside| is_near(&inside)) {
-                return;
-            }
-            let closest = Closest::of(pair, at);
-            let is_end = is_edge_edge && closest.weights.contains(&0.0);
-            if !is_end && is_near(&closest) {
-                out.push((pair, closest));
-            }
+            out.extend(near_at(mesh, pair, x, margin).map(|closest| (pair, closest)));
         });
         critical::select(mesh, near, x, margin, start)
     }
+}
+
+/// The closest points of a pair within the margin, if it can be a proximity.
+fn near_at(mesh: &Mesh, pair: Pair, x: &[DVec3], margin: &Margin<'_>) -> Option<Closest> {
+    let vertices = mesh.vertices_of(pair);
+    let at = at(x, vertices);
+    let is_edge_edge = matches!(pair, Pair::EdgeEdge { .. });
+    let is_near = |closest: &Closest| {
+        let reach = critical::thickness_at(vertices, &closest.weights, margin.thickness);
+        closest.distance_squared < reach * reach
+    };
+    // edges are closest at an end unless they cross, and where they cross beyond reach they are as far, or closer at an end
+    if is_edge_edge && !proximity::crossing(at).is_some_and(|inside| is_near(&inside)) {
+        return None;
+    }
+    let closest = Closest::of(pair, at);
+    let is_end = is_edge_edge && closest.weights.contains(&0.0);
+    (!is_end && is_near(&closest)).then_some(closest)
 }
 
 fn sort(impacts: &mut [Impact]) {

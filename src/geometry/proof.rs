@@ -4,6 +4,7 @@
 //! listed. Move the end of each vertex by at most d/2: then at every time each point of a feature has moved by at most d/2, and the
 //! pairs not listed still do not touch. To certify the motion that a response ends with, only the listed pairs and those
 //! of vertices that went further have to be tested. The exact test would say the same of all others, so results are the same to the bit.
+//! Likewise what is proved of an expected motion by the whole thickness spares most of the look at the actual one by half of it.
 
 use glam::DVec3;
 use rayon::prelude::*;
@@ -69,12 +70,13 @@ impl Proof {
         Some(self)
     }
 
-    /// What has to be tested for the motion from `x0` to `x1`; none if that would not be less than everything.
-    pub(super) fn open(&self, x0: &[DVec3], x1: &[DVec3]) -> Option<Open<'_>> {
+    /// What has to be tested to know which pairs come nearer than `apart` in the motion from `x0` to `x1`; none if that would not be less
+    /// than everything.
+    pub(super) fn open(&self, x0: &[DVec3], x1: &[DVec3], apart: f64) -> Option<Open<'_>> {
         if x0 != self.x0 {
             return None;
         }
-        let reach = REACH * self.distance;
+        let reach = REACH * (self.distance - apart).max(0.0);
         let moved: Vec<u32> = (0..x1.len() as u32)
             .into_par_iter()
             .with_min_len(4096)

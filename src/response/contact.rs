@@ -59,6 +59,14 @@ impl Impulse {
         }
     }
 
+    /// A share of it.
+    pub(super) fn times(self, share: f64) -> Self {
+        Self {
+            normal: share * self.normal,
+            tangential: share * self.tangential,
+        }
+    }
+
     /// Both parts, for the normal of the point.
     pub(super) fn along(self, normal: DVec3) -> DVec3 {
         self.normal * normal + self.tangential
@@ -104,13 +112,46 @@ impl Balanced {
         }
     }
 
-    /// Applies a guess of the impulse, as far as it pushes and lies in the cone.
-    pub(super) fn begin(&self, guess: DVec3, motion: &mut [DVec3]) -> Impulse {
+    /// The vertices of the point.
+    pub(super) fn vertices(&self) -> [u32; 4] {
+        self.point.vertices
+    }
+
+    /// Numbers the vertices anew.
+    pub(super) fn renumber(&mut self, place: impl Fn(u32) -> u32) {
+        self.point.vertices = self.point.vertices.map(place);
+    }
+
+    /// Distance along the normal, in metres.
+    pub(super) fn gap(&self, x: &[DVec3]) -> f64 {
+        self.point.gap(x)
+    }
+
+    /// An impulse in space.
+    pub(super) fn along(&self, impulse: Impulse) -> DVec3 {
+        impulse.along(self.point.normal)
+    }
+
+    /// Adds `share` of an impulse to the sums of its vertices.
+    pub(super) fn add_force(&self, impulse: Impulse, share: f64, sums: &mut [DVec3]) {
+        let force = share * self.along(impulse);
+        for (&v, w) in self.point.vertices.iter().zip(self.point.weights) {
+            sums[v as usize] += w * force;
+        }
+    }
+
+    /// A guess of the impulse, as far as it pushes and lies in the cone.
+    pub(super) fn guess(&self, guess: DVec3) -> Impulse {
         let guess = Impulse::of(guess, self.point.normal);
-        let impulse = Impulse {
+        Impulse {
             normal: guess.normal,
             tangential: self.rub(guess.tangential, guess.normal),
-        };
+        }
+    }
+
+    /// Applies a guess of the impulse.
+    pub(super) fn begin(&self, guess: DVec3, motion: &mut [DVec3]) -> Impulse {
+        let impulse = self.guess(guess);
         self.push(motion, impulse.along(self.point.normal));
         impulse
     }

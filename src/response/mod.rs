@@ -4,6 +4,7 @@
 
 mod bounce;
 mod contact;
+mod coupling;
 pub mod hold;
 pub mod impulses;
 pub mod inelastic;
@@ -19,6 +20,7 @@ use serde::{Deserialize, Serialize};
 
 pub use bounce::bounce;
 pub use contact::settle;
+pub use coupling::Coupling;
 pub use hold::Hold;
 pub use impulses::Impulses;
 pub use inelastic::Inelastic;

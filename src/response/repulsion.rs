@@ -15,7 +15,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::contact::{Balanced, Impulse};
-use crate::geometry::{ContactPoint, Detector, Margin, Pair, Proximity};
+use super::coupling::{Coupled, Coupling};
+use crate::geometry::critical::is_critical;
+use crate::geometry::{ContactPoint, Detector, Impact, Margin, Pair, Proximity};
 use crate::state::Candidate;
 
 /// How strongly repulsions open what is too near.
@@ -49,6 +51,9 @@ pub struct Repulsion {
     pub max_sweeps: u32,
     /// Passes end when no gap lacks more than this share of its thickness.
     pub tolerance: f64,
+    /// Whether what is near touches within the loops of the integrator already (Newmark, kinematic form). Without, cloth under load is
+    /// sent into what it lies on and put back once per interval.
+    pub in_loops: bool,
 }
 
 impl Default for Repulsion {
@@ -61,6 +66,7 @@ impl Default for Repulsion {
             reach: 1.5,
             max_sweeps: 60,
             tolerance: 0.01,
+            in_loops: true,
         }
     }
 }
@@ -87,23 +93,42 @@ pub struct Repelled {
     pub opening: Vec<DVec3>,
 }
 
+/// What is nearer than this share of the thickness after the loops of the integrator is opened at once.
+const CLOSED: f64 = 0.6;
+
 /// Sweeps over the points that push, before one over all of them again: most of what is near needs no push.
 const SWEEPS_OF_PUSHING: u32 = 7;
 
 impl Repulsion {
     /// What is near at the start of the interval: for [`Repulsion::apply`], and for [`super::respond`] to know where cloth
-    /// lies on something.
+    /// lies on something. The end positions of the candidate only spare work.
     pub fn near(&self, candidate: &Candidate<'_>, detector: &mut Detector) -> Vec<Proximity> {
-        let (start, surfaces) = (candidate.start, candidate.surfaces);
-        let reach: Vec<f64> = surfaces.thickness.iter().map(|h| self.reach * h).collect();
-        let margin = Margin {
-            thickness: &reach,
-            rest: &surfaces.rest,
-            gap: None,
-        };
-        let (mesh, x) = (start.mesh(), start.positions());
+        let (mesh, x) = (candidate.mesh(), candidate.start.positions());
+        let reach = self.reach(candidate);
         detector.expect(mesh, x, &candidate.x, &reach);
-        detector.proximities(mesh, x, &margin, None)
+        detector.proximities(mesh, x, &margin(&reach, candidate), None)
+    }
+
+    /// What is near at the start of the interval, and the impacts between other features in a candidate that goes on as it did, where the
+    /// surfaces are nearest to each other.
+    pub fn foresee(
+        &self,
+        candidate: &Candidate<'_>,
+        detector: &mut Detector,
+    ) -> (Vec<Proximity>, Vec<Impact>) {
+        let (mesh, x0, x1) = (candidate.mesh(), candidate.start.positions(), &candidate.x);
+        let reach = self.reach(candidate);
+        detector.expect(mesh, x0, x1, &reach);
+        let thickness = &candidate.surfaces.thickness;
+        let margins = [&reach, thickness].map(|thickness| margin(thickness, candidate));
+        let (near, mut impacts) = detector.foresee(mesh, x0, x1, &margins[0], &margins[1]);
+        impacts.retain(|impact| is_critical(mesh, impact, x0, x1));
+        (near, impacts)
+    }
+
+    fn reach(&self, candidate: &Candidate<'_>) -> Vec<f64> {
+        let thickness = candidate.surfaces.thickness.iter();
+        thickness.map(|h| self.reach * h).collect()
     }
 
     /// Applies repulsions to a candidate of `share` of the longest interval. `before` are the forces of the interval before, by pair; they only
@@ -126,10 +151,7 @@ impl Repulsion {
             .map(|(near, point)| self.contact(near, point, share, candidate))
             .unzip();
         let seconds_squared = candidate.dt * candidate.dt;
-        let before_of = |near: &Proximity| {
-            let place = before.binary_search_by_key(&near.pair, |pressed| pressed.pair);
-            place.ok().map(|place| &before[place])
-        };
+        let before_of = |near: &Proximity| pressed_before(near.pair, before);
         let x = &mut candidate.x;
         let mut impulses: Vec<Impulse> = (near.iter().zip(&contacts))
             .map(|(near, contact)| {
@@ -166,6 +188,82 @@ impl Repulsion {
         }
     }
 
+    /// Whether contacts in the loops of an integrator do what these repulsions would.
+    pub fn couples(&self) -> bool {
+        self.in_loops && self.form == RepulsionForm::Kinematic && self.max_sweeps > 0
+    }
+
+    /// Contacts for the loops of an integrator: what is near, and impacts that are foreseen. `share` and `before` as in [`Self::apply`].
+    pub fn couple(
+        &self,
+        near: &[Proximity],
+        foreseen: &[Impact],
+        share: f64,
+        before: &[Pressed],
+        candidate: &Candidate<'_>,
+    ) -> Coupling {
+        let coupled = |pair: Pair, point: ContactPoint, kept: f64| {
+            let friction = candidate.friction_of(&point);
+            let balanced = Balanced::new(point, candidate.inverse_mass, 0.0, DVec3::ZERO, friction);
+            let force = pressed_before(pair, before).map_or(DVec3::ZERO, |before| before.force);
+            Coupled::new(pair, balanced, kept, force)
+        };
+        let coming = foreseen.iter().filter_map(|impact| {
+            let (point, x0) = (impact.point(), candidate.start.positions());
+            let (gap, end) = (point.gap(x0), point.gap(&candidate.x));
+            let kept = gap + impact.time * (end - gap);
+            (0.0 < kept && kept < gap).then(|| coupled(impact.pair, point, kept))
+        });
+        let contacts = near.iter().map(|near| {
+            let point = near.point();
+            coupled(near.pair, point, self.thickness(near, &point, candidate))
+        });
+        let contacts = contacts.chain(coming).collect();
+        Coupling::new(
+            contacts,
+            self.fraction * share / candidate.dt,
+            self.max_sweeps,
+        )
+    }
+
+    /// Opens what the loops of the integrator have left nearer than [`CLOSED`]; returns by how much, by vertex.
+    ///
+    /// No velocity: that is a matter of the loops.
+    pub fn reopen(
+        &self,
+        near: &[Proximity],
+        share: f64,
+        candidate: &mut Candidate<'_>,
+    ) -> Vec<DVec3> {
+        let contacts: Vec<Contact> = (near.iter())
+            .map(|near| {
+                let point = near.point();
+                let thickness = self.thickness(near, &point, candidate);
+                let floor = CLOSED * thickness;
+                let lack = (floor - near.gap).max(0.0);
+                let rate = self.fraction * share.max(lack / floor);
+                let target = near.gap.min(floor) + rate * lack;
+                let from = point.relative(&candidate.x);
+                let friction = candidate.friction_of(&point);
+                Contact {
+                    balanced: Balanced::new(point, candidate.inverse_mass, target, from, friction),
+                    tolerance: self.tolerance * thickness,
+                }
+            })
+            .collect();
+        let mut impulses = vec![Impulse::default(); near.len()];
+        let before = candidate.x.clone();
+        self.sweep(&contacts, &mut impulses, &mut candidate.x);
+        let change = candidate.x.iter().zip(before);
+        change.map(|(x, old)| x - old).collect()
+    }
+
+    /// The distance that a near pair should have, in metres: the threshold may be clamped by the rest distance of neighbours.
+    fn thickness(&self, near: &Proximity, point: &ContactPoint, candidate: &Candidate<'_>) -> f64 {
+        let thickness = candidate.thickness_of(point);
+        thickness.min(near.threshold / self.reach)
+    }
+
     /// A near pair as a contact whose approach is stopped, and by how much it is to be opened then, in metres.
     fn contact(
         &self,
@@ -174,10 +272,7 @@ impl Repulsion {
         share: f64,
         candidate: &Candidate<'_>,
     ) -> (Contact, f64) {
-        // the threshold may be clamped by the rest distance of neighbours, the thickness with it
-        let thickness = candidate
-            .thickness_of(point)
-            .min(near.threshold / self.reach);
+        let thickness = self.thickness(near, point, candidate);
         let lack = (thickness - near.gap).max(0.0);
         // short intervals open as fast as whole ones together, but what is nearly closed must open faster than sweeps let it close
         let rate = self.fraction * share.max(lack / thickness);
@@ -225,6 +320,19 @@ impl Repulsion {
             }
         }
     }
+}
+
+fn margin<'a>(thickness: &'a [f64], candidate: &Candidate<'a>) -> Margin<'a> {
+    Margin {
+        thickness,
+        rest: &candidate.surfaces.rest,
+        gap: None,
+    }
+}
+
+fn pressed_before(pair: Pair, before: &[Pressed]) -> Option<&Pressed> {
+    let place = before.binary_search_by_key(&pair, |pressed| pressed.pair);
+    place.ok().map(|place| &before[place])
 }
 
 /// A near pair in the sweeps.

@@ -1,0 +1,171 @@
+//! Near pairs as contacts within the loops of the integrator.
+//!
+//! One pass of projected Gauss-Seidel per loop, on velocities: what is open may close to the distance that repulsions keep, what is there may
+//! not approach, with Coulomb friction. The forces of a loop go on acting in the next one, as far as they acted in the one before: a load does,
+//! a blow does not. Nothing is pushed open here; [`super::Repulsion::apply`] does that afterwards, without velocity.
+
+use glam::DVec3;
+
+use super::Pressed;
+use super::contact::{Balanced, Impulse};
+use crate::dynamics;
+use crate::geometry::Pair;
+
+/// All near pairs of an interval.
+pub struct Coupling {
+    /// Mesh vertices that take part.
+    vertices: Vec<u32>,
+    contacts: Vec<Coupled>,
+    /// Those that push or may have to, in this loop.
+    pushing: Vec<usize>,
+    /// Rate at which something closed opens, in 1/s.
+    opening: f64,
+    /// In all loops together, if that is more than a few in each.
+    max_sweeps: u32,
+    /// Over what pushes, in one loop.
+    sweeps: u32,
+    /// Length of a loop, in seconds.
+    h: f64,
+}
+
+/// Sweeps over what pushes, after the one over all that is near.
+const SWEEPS_OF_PUSHING: u32 = 3;
+
+/// Loops until an open pair is looked at again, at most; sooner if it could close half of the way by then.
+const LONGEST_SLEEP: u32 = 8;
+
+/// A near pair.
+pub(super) struct Coupled {
+    pub(super) pair: Pair,
+    pub(super) balanced: Balanced,
+    /// The gap that is kept, in metres.
+    pub(super) kept: f64,
+    /// The force that it begins with, in newtons.
+    pub(super) force: DVec3,
+    /// In kg·m/s, over one loop.
+    impulse: Impulse,
+    /// Along the normal, in the loop before.
+    last: f64,
+    /// Loops in which it cannot close.
+    asleep: u32,
+}
+
+impl Coupled {
+    /// `balanced` is that of velocities.
+    pub(super) fn new(pair: Pair, balanced: Balanced, kept: f64, force: DVec3) -> Self {
+        Self {
+            pair,
+            balanced,
+            kept,
+            force,
+            impulse: Impulse::default(),
+            last: 0.0,
+            asleep: 0,
+        }
+    }
+}
+
+impl Coupling {
+    /// Of contacts between mesh vertices.
+    pub(super) fn new(mut contacts: Vec<Coupled>, opening: f64, max_sweeps: u32) -> Self {
+        let mut vertices: Vec<u32> = (contacts.iter())
+            .flat_map(|contact| contact.balanced.vertices())
+            .collect();
+        vertices.sort_unstable();
+        vertices.dedup();
+        let count = vertices.last().map_or(0, |&last| last as usize + 1);
+        let mut places = vec![0; count];
+        for (&v, place) in vertices.iter().zip(0u32..) {
+            places[v as usize] = place;
+        }
+        for contact in &mut contacts {
+            contact.balanced.renumber(|v| places[v as usize]);
+        }
+        Self {
+            vertices,
+            contacts,
+            pushing: Vec::new(),
+            opening,
+            max_sweeps,
+            sweeps: 0,
+            h: 0.0,
+        }
+    }
+
+    /// The forces at the end, by pair.
+    pub fn pressed(&self) -> Vec<Pressed> {
+        let pressing = self
+            .contacts
+            .iter()
+            .filter(|contact| contact.impulse.normal > 0.0);
+        let each = pressing.map(|contact| Pressed {
+            pair: contact.pair,
+            force: contact.balanced.along(contact.impulse) / self.h,
+            settling: DVec3::ZERO,
+        });
+        let mut pressed: Vec<Pressed> = each.collect();
+        pressed.sort_unstable_by_key(|pressed| pressed.pair);
+        pressed
+    }
+}
+
+impl dynamics::Contact for Coupling {
+    fn vertices(&self) -> &[u32] {
+        &self.vertices
+    }
+
+    fn begin(&mut self, h: f64, loops: u32, forces: &mut [DVec3]) {
+        self.h = h;
+        self.sweeps = (self.max_sweeps / loops).max(SWEEPS_OF_PUSHING);
+        forces.fill(DVec3::ZERO);
+        for contact in &mut self.contacts {
+            contact.impulse = contact.balanced.guess(h * contact.force);
+            contact.last = contact.impulse.normal;
+            contact.balanced.add_force(contact.impulse, 1.0 / h, forces);
+        }
+    }
+
+    fn act(&mut self, h: f64, x: &[DVec3], v: &mut [DVec3], forces: &mut [DVec3]) {
+        self.pushing.clear();
+        for (i, contact) in self.contacts.iter_mut().enumerate() {
+            if contact.asleep > 0 {
+                contact.asleep -= 1;
+                continue;
+            }
+            let room = contact.balanced.gap(x) - contact.kept;
+            contact.balanced.target = if room > 0.0 {
+                -room / h
+            } else {
+                let lack = (-room).min(contact.kept);
+                self.opening * lack * (lack / contact.kept)
+            };
+            let speed = contact.balanced.gap(v);
+            if contact.impulse.normal == 0.0 && speed >= contact.balanced.target {
+                let loops = 0.5 * contact.balanced.target / speed.min(-f64::MIN_POSITIVE);
+                contact.asleep = loops.clamp(0.0, f64::from(LONGEST_SLEEP)) as u32;
+                contact.last = 0.0;
+                continue;
+            }
+            contact.balanced.balance(&mut contact.impulse, v);
+            self.pushing.push(i);
+        }
+        for _ in 0..self.sweeps {
+            for &i in &self.pushing {
+                let contact = &mut self.contacts[i];
+                if contact.impulse.normal > 0.0 {
+                    contact.balanced.balance(&mut contact.impulse, v);
+                }
+            }
+        }
+        forces.fill(DVec3::ZERO);
+        for &i in &self.pushing {
+            let contact = &mut self.contacts[i];
+            let pressed = contact.impulse.normal;
+            if pressed > contact.last {
+                contact.impulse = contact.impulse.times(contact.last / pressed);
+            }
+            contact.last = pressed;
+            contact.balanced.add_force(contact.impulse, 1.0 / h, forces);
+        }
+    }
+}
