@@ -17,7 +17,7 @@ use glam::DVec3;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::dynamics::{self, Dynamics};
+use crate::dynamics::{self, Dynamics, Energy};
 use crate::error::{Pinch, StartError, StepError};
 use crate::geometry::detect::{Detector, Margin};
 use crate::geometry::{Mesh, Proximity};
@@ -39,7 +39,8 @@ pub const TICKS_PER_FRAME: u64 = 1 << 16;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TimeSettings {
-    /// Longest interval, in frames; rounded down to a power of two, at most 1.
+    /// Longest interval, in frames; rounded down to a power of two, at most 1. Newmark needs no short ones, implicit Euler damps by its
+    /// length.
     pub max_interval: f64,
     /// Shortest interval, in frames; rounded down to a power of two. Fail-safes run at this length only.
     pub min_interval: f64,
@@ -48,6 +49,7 @@ pub struct TimeSettings {
     /// How much of its rest length repulsions and response may stretch an edge by within one interval; more, and the interval is tried again
     /// at half its length. What is stopped while its neighbours go on is what tears cloth: the limit makes intervals short where contact is
     /// fast, and leaves them long where it is at rest. `inf` switches it off.
+    /// With [`Repulsion::in_loops`] a response that would add energy is not taken either.
     pub max_stretch: f64,
     /// What becomes of velocities after a response.
     pub velocity: VelocityUpdate,
@@ -62,9 +64,9 @@ pub struct TimeSettings {
 impl Default for TimeSettings {
     fn default() -> Self {
         Self {
-            max_interval: 0.25,
+            max_interval: 0.5,
             min_interval: 1.0 / 64.0,
-            max_loops: 64,
+            max_loops: 128,
             max_stretch: 0.1,
             velocity: VelocityUpdate::Settle,
             smoothing: 0.0,
@@ -280,11 +282,18 @@ enum Refusal {
 /// stretch where something is stopped, four times where something lies.
 const CALM: f64 = 0.4;
 
+/// An interval is also too long if the response would store more energy in the cloth than it takes from its motion, by this share of the
+/// energy of the motion: squeezed together at the end of a long interval, cloth would be shot away in the next.
+const ADDED: f64 = 0.05;
+
+/// Changes of length, as a share of the rest length, that store too little energy to look at it.
+const HARMLESS: f64 = 0.02;
+
 /// What one accepted interval did.
 struct Attempt {
     response: Response,
-    /// By repulsions and response, as a share of the rest length.
-    stretch: f64,
+    /// By repulsions and response, as a share of what is allowed.
+    strain: f64,
     loops: u64,
     off_grid: usize,
     kept: f64,
@@ -338,6 +347,12 @@ impl Simulation {
     /// 1/kg for each vertex; 0 for those that the script moves.
     pub fn inverse_mass(&self) -> &[f64] {
         self.dynamics.inverse_mass()
+    }
+
+    /// Energies of the cloth.
+    pub fn energy(&self) -> Energy {
+        let (x, v) = (self.state.positions(), self.state.velocities());
+        self.dynamics.energy(x, v)
     }
 
     /// The zone that took the inelastic projection most iterations in any attempt so far (`u32::MAX`: unsolved).
@@ -420,7 +435,7 @@ impl Simulation {
             // doubled intervals must still land on frames: only where the tick is a multiple of them
             let may_grow = 2 * length <= self.settings.time.longest()
                 && self.tick.is_multiple_of(2 * length)
-                && attempt.stretch <= CALM * self.settings.time.max_stretch;
+                && attempt.strain <= CALM;
             self.interval = if may_grow { 2 * length } else { length };
             self.count(&attempt, &mut report);
         }
@@ -514,8 +529,8 @@ impl Simulation {
         let contact = coupling.as_mut().map(|c| c as &mut dyn dynamics::Contact);
         let proposal =
             dynamics.propose_touching(state.positions(), velocities, &target, time, dt, contact);
-        phases.propose_ms += milliseconds(clock) - proposal.contact_ms;
-        phases.repel_ms += proposal.contact_ms;
+        phases.propose_ms += milliseconds(clock) - proposal.contact.spent_ms;
+        phases.repel_ms += proposal.contact.spent_ms;
 
         let proposed = || Candidate {
             x: proposal.x.clone(),
@@ -557,9 +572,22 @@ impl Simulation {
         if !repelled.pressed.is_empty() {
             response.accounts.insert(0, ("repulsion", by_repulsion));
         }
-        let stretch = stretch(&proposal.x, &candidate);
+        if coupling.is_some() {
+            let account = Account::of_work(&proposal, dynamics.inverse_mass());
+            response.accounts.insert(0, ("contact", account));
+        }
+        let [stretch, change] = stretch(&proposal.x, &candidate);
+        let strain = stretch / settings.time.max_stretch;
+        let adds_energy = || {
+            let stored = |x: &[DVec3]| dynamics.elastic_energy(x);
+            let added = stored(&candidate.x) - stored(&proposal.x);
+            let moving = by_repulsion.energy_after;
+            let lost = moving - Account::of(&proposal.x, &candidate).energy_after;
+            added > lost + ADDED * moving
+        };
+        let is_strained = strain > 1.0 || coupling.is_some() && change > HARMLESS && adds_energy();
         phases.respond_ms += milliseconds(clock);
-        if stretch > settings.time.max_stretch && length > settings.time.shortest() {
+        if is_strained && length > settings.time.shortest() {
             return Err(Refusal::Stretched);
         }
 
@@ -674,7 +702,7 @@ impl Simulation {
         *pressed = repelled.pressed;
         Ok(Attempt {
             response,
-            stretch,
+            strain,
             loops: u64::from(proposal.loops),
             off_grid,
             kept,
@@ -748,15 +776,16 @@ impl Simulation {
     }
 }
 
-/// The most that any cloth edge was stretched by what changed its end positions from `wanted`, as a share of its rest length.
-fn stretch(wanted: &[DVec3], candidate: &Candidate<'_>) -> f64 {
+/// The most that any cloth edge was stretched, and changed in length, by what changed its end positions from `wanted`, as shares of its rest
+/// length.
+fn stretch(wanted: &[DVec3], candidate: &Candidate<'_>) -> [f64; 2] {
     let free = |v: u32| candidate.inverse_mass[v as usize] > 0.0;
     let edges = candidate.mesh().edges().iter();
     let cloth = edges.filter(|[a, b]| free(*a) || free(*b));
-    cloth.fold(0.0, |most: f64, &[a, b]| {
+    cloth.fold([0.0; 2], |[longer, other]: [f64; 2], &[a, b]| {
         let length = |x: &[DVec3]| x[a as usize].distance(x[b as usize]);
-        let rest = length(&candidate.surfaces.rest);
-        most.max((length(&candidate.x) - length(wanted)).abs() / rest)
+        let change = (length(&candidate.x) - length(wanted)) / length(&candidate.surfaces.rest);
+        [longer.max(change), other.max(change.abs())]
     })
 }
 

@@ -22,15 +22,28 @@ pub trait Contact {
     fn act(&mut self, h: f64, x: &[DVec3], v: &mut [DVec3], forces: &mut [DVec3]);
 }
 
+/// What contact did in all loops of an interval.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ContactWork {
+    /// Kinetic energy given to the free vertices, J; negative where it took some.
+    pub energy: f64,
+    /// Momentum given to them, kg·m/s.
+    pub momentum: DVec3,
+    /// Processor time, ms.
+    pub spent_ms: f64,
+}
+
 /// A contact between the nodes of an integrator and what is scripted.
 pub(super) struct Touching<'a> {
     contact: &'a mut dyn Contact,
     /// Of the vertices that take part: place among them, node.
-    free: Vec<(usize, usize)>,
+    nodes: Vec<(usize, usize)>,
     x: Vec<DVec3>,
     v: Vec<DVec3>,
     forces: Vec<DVec3>,
-    pub(super) spent_ms: f64,
+    /// How long the forces have acted since velocities were last changed, s.
+    acted: f64,
+    work: ContactWork,
 }
 
 impl<'a> Touching<'a> {
@@ -43,47 +56,73 @@ impl<'a> Touching<'a> {
     ) -> Self {
         let vertices = contact.vertices();
         let nodes = vertices.iter().map(|&v| node_of[v as usize]).enumerate();
-        let free = nodes.filter(|(_, node)| *node != u32::MAX);
-        let free = free.map(|(place, node)| (place, node as usize)).collect();
+        let nodes = nodes.filter(|(_, node)| *node != u32::MAX);
+        let nodes = nodes.map(|(place, node)| (place, node as usize)).collect();
         let x: Vec<DVec3> = vertices.iter().map(|&v| x0[v as usize]).collect();
         let ends = vertices.iter().map(|&v| target[v as usize]);
         let v = ends.zip(&x).map(|(end, x)| (end - x) / dt).collect();
         Self {
-            free,
+            nodes,
             v,
             forces: vec![DVec3::ZERO; x.len()],
             x,
             contact,
-            spent_ms: 0.0,
+            acted: 0.0,
+            work: ContactWork::default(),
         }
     }
 
     /// Before the first loop.
     pub(super) fn begin(&mut self, h: f64, loops: u32) {
         self.contact.begin(h, loops, &mut self.forces);
+        self.acted = 0.5 * h;
     }
 
     /// Adds the forces that act now.
     pub(super) fn add_force(&self, f: &mut [DVec3]) {
-        for &(place, node) in &self.free {
+        for &(place, node) in &self.nodes {
             f[node] += self.forces[place];
         }
     }
 
     /// Before the positions of a loop follow its velocities.
-    pub(super) fn act(&mut self, h: f64, x: &[DVec3], v: &mut [DVec3]) {
+    pub(super) fn act(&mut self, h: f64, x: &[DVec3], v: &mut [DVec3], inverse_mass: &[f64]) {
         let clock = ProcessTime::now();
-        for &(place, node) in &self.free {
+        for &(place, node) in &self.nodes {
             (self.x[place], self.v[place]) = (x[node], v[node]);
+            // until the contact has changed it, what the forces have done so far
+            let given = (self.acted * inverse_mass[node]) * self.forces[place];
+            v[node] -= given;
         }
         self.contact.act(h, &self.x, &mut self.v, &mut self.forces);
-        for &(place, node) in &self.free {
+        for &(place, node) in &self.nodes {
+            self.work.add(v[node], self.v[place], inverse_mass[node]);
             v[node] = self.v[place];
         }
         // what is scripted goes on; the rest is read anew
         for (x, v) in self.x.iter_mut().zip(&self.v) {
             *x += h * *v;
         }
-        self.spent_ms += clock.elapsed().as_secs_f64() * 1e3;
+        self.acted = h;
+        self.work.spent_ms += clock.elapsed().as_secs_f64() * 1e3;
+    }
+
+    /// After the last loop, in which the forces have acted on the end velocities for half of it.
+    pub(super) fn end(mut self, v: &[DVec3], inverse_mass: &[f64]) -> ContactWork {
+        for &(place, node) in &self.nodes {
+            let given = (0.5 * self.acted * inverse_mass[node]) * self.forces[place];
+            self.work.add(v[node] - given, v[node], inverse_mass[node]);
+        }
+        self.work
+    }
+}
+
+impl ContactWork {
+    /// A change of velocity; scripted vertices do not count.
+    fn add(&mut self, before: DVec3, after: DVec3, inverse_mass: f64) {
+        if inverse_mass > 0.0 {
+            self.energy += 0.5 * (after.length_squared() - before.length_squared()) / inverse_mass;
+            self.momentum += (after - before) / inverse_mass;
+        }
     }
 }

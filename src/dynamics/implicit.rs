@@ -27,6 +27,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::bend::Bent;
+use super::contact::ContactWork;
 use super::damping::Dampers;
 use super::integrator::{Advance, Start, System};
 use super::solve::{BlockMatrix, ConjugateGradients, Stop, dot, norm};
@@ -296,7 +297,7 @@ impl<'a> Step<'a> {
             iterations: self.iterations,
             assembly_ms: self.assembly_ms,
             solve_ms: self.solve_ms,
-            contact_ms: 0.0,
+            contact: ContactWork::default(),
         }
     }
 

@@ -8,7 +8,7 @@
 //! (M + h/2 D(x')) v' = M v½ + h/2 f(x')       second half
 //! ```
 //!
-//! f holds elastic forces, gravity and wind, D the damping matrix. Without damping this is velocity Verlet: second
+//! f holds elastic forces, gravity and wind, and those of a contact, which may also change v½ ([`super::Contact`]); D is the damping matrix. Without damping this is velocity Verlet: second
 //! order, and exact for free fall. A loop of at most 2/ω is stable, ω the highest frequency; [`Newmark::cfl`]
 //! multiplies a bound from below on that length ([`super::stability`]). The damping solves are conjugate gradients preconditioned by the
 //! masses: each search direction then keeps momentum and angular momentum, so both are conserved to rounding
@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use super::air::Air;
 use super::bend::Bent;
-use super::contact::Touching;
+use super::contact::{ContactWork, Touching};
 use super::damping::Dampers;
 use super::elements::Elements;
 use super::multilevel::Hierarchy;
@@ -161,7 +161,7 @@ pub(super) struct Advance {
     pub(super) iterations: u32,
     pub(super) assembly_ms: f64,
     pub(super) solve_ms: f64,
-    pub(super) contact_ms: f64,
+    pub(super) contact: ContactWork,
 }
 
 impl Newmark {
@@ -191,7 +191,7 @@ impl Newmark {
         for k in 1..=loops {
             iterations += self.half(system, h, &f, &mut v, &mut solve);
             if let Some(touching) = &mut touching {
-                touching.act(h, &x, &mut v);
+                touching.act(h, &x, &mut v, system.inverse_mass);
             }
             let share = f64::from(k) / f64::from(loops);
             for (i, x) in x.iter_mut().enumerate() {
@@ -221,6 +221,7 @@ impl Newmark {
             let elements = system.elements;
             elements.stop_stretching(&met, system.inverse_mass, &x, &mut v);
         }
+        let end = touching.map(|touching| touching.end(&v, system.inverse_mass));
         Advance {
             x,
             v,
@@ -228,7 +229,7 @@ impl Newmark {
             iterations,
             assembly_ms: 0.0,
             solve_ms: 0.0,
-            contact_ms: touching.map_or(0.0, |touching| touching.spent_ms),
+            contact: end.unwrap_or_default(),
         }
     }
 

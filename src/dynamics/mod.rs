@@ -13,6 +13,7 @@
 //! | `bend` | bending of plates by the angles at their edges |
 //! | `strain` | the strain limit |
 //! | `pins`, `seams` | soft pins and weights; seams that close |
+//! | `contact` | contact in the loops of Newmark, by whoever knows what touches |
 //! | `damping`, `air` | the damping matrix; drag and wind |
 //! | `stability` | how long a loop may be |
 //! | `integrator`, `implicit` | semi-implicit Newmark; implicit Euler |
@@ -50,8 +51,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::geometry::{BodyKind, Mesh};
 pub use air::Air;
-pub use contact::Contact;
 use contact::Touching;
+pub use contact::{Contact, ContactWork};
 use elements::Elements;
 pub use elements::RestShape;
 pub use fabrics::{FABRICS, FabricError};
@@ -160,8 +161,8 @@ pub struct Proposal {
     pub assembly_ms: f64,
     /// Time spent on linear solves, ms (implicit only).
     pub solve_ms: f64,
-    /// Time spent on contact, ms.
-    pub contact_ms: f64,
+    /// What contact did in the loops.
+    pub contact: ContactWork,
     /// Stretch beyond the limit that is left.
     pub strain: StrainReport,
 }
@@ -429,7 +430,7 @@ impl Dynamics {
             iterations: advance.iterations,
             assembly_ms: advance.assembly_ms,
             solve_ms: advance.solve_ms,
-            contact_ms: advance.contact_ms,
+            contact: advance.contact,
             strain: self.elements.strain(&advance.x),
         }
     }
@@ -459,13 +460,18 @@ impl Dynamics {
         }
     }
 
+    /// Energy stored in springs, membranes and hinges at `x`, J.
+    pub fn elastic_energy(&self, x: &[DVec3]) -> f64 {
+        self.elements.energy(&self.gather(x))
+    }
+
     /// Energies of a state; obstacles have none.
     pub fn energy(&self, x: &[DVec3], v: &[DVec3]) -> Energy {
         let g = DVec3::from_array(self.settings.gravity);
         let sum = |term: &dyn Fn(usize) -> f64| (0..x.len()).map(term).sum();
         Energy {
             kinetic: sum(&|i| 0.5 * self.mass[i] * v[i].length_squared()),
-            elastic: self.elements.energy(&self.gather(x)),
+            elastic: self.elastic_energy(x),
             gravity: sum(&|i| -self.mass[i] * g.dot(x[i])),
         }
     }

@@ -789,6 +789,36 @@ mod tests {
         }
 
         #[test]
+        fn what_was_foreseen_changes_no_result(
+            soup in soup(20),
+            nudges in prop::collection::vec((0..24usize, nudge()), 0..12),
+            uneven in any::<bool>(),
+        ) {
+            let Soup { mesh, x0, x1: mut at } = soup;
+            let thick = |factor: f64| (0..x0.len()).map(|v| if uneven && v % 5 == 0 { 1.5 * factor } else { factor }).collect::<Vec<f64>>();
+            let [reach, whole, half] = [0.375, 0.25, 0.125].map(thick);
+            let [reach, whole, half] = [&reach, &whole, &half].map(|thickness| Margin { thickness, rest: &x0, gap: None });
+            let mut detector = Detector::new(&mesh);
+            let (near, coming) = detector.foresee(&mesh, &x0, &at, &reach, &whole);
+            prop_assert_eq!(near, Detector::new(&mesh).proximities(&mesh, &x0, &reach, None));
+            let fast = |margin| Asked { mode: Mode::Fast, margin: Some(margin) };
+            let mut expected = Detector::new(&mesh).impacts(&mesh, &x0, &at, &fast(whole));
+            expected.retain(|impact| {
+                let start = impact.vertices.map(|v| x0[v as usize]);
+                let reach = reach.pair_thickness(&mesh, impact.pair);
+                Closest::of(impact.pair, start).distance_squared >= reach * reach
+            });
+            prop_assert_eq!(coming, expected);
+            for (v, by) in nudges.into_iter().filter(|(v, _)| *v < x0.len()) {
+                at[v] += 0.125 * by;
+            }
+            prop_assert_eq!(detector.impacts(&mesh, &x0, &at, &fast(half)), Detector::new(&mesh).impacts(&mesh, &x0, &at, &fast(half)));
+            // and what follows from that look
+            let exact = Asked { mode: Mode::Exact, margin: None };
+            prop_assert_eq!(detector.impacts(&mesh, &x0, &at, &exact), Detector::new(&mesh).impacts(&mesh, &x0, &at, &exact));
+        }
+
+        #[test]
         fn every_impact_takes_a_query_and_no_pair_takes_two(soup in soup(20), apart in 0.0..0.1f64) {
             let Soup { mesh, x0, mut x1 } = soup;
             let thickness = vec![0.25; x0.len()];

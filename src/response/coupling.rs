@@ -1,8 +1,15 @@
-//! Near pairs as contacts within the loops of the integrator.
+//! Near pairs, and impacts that are foreseen, as contacts within the loops of the integrator.
 //!
-//! One pass of projected Gauss-Seidel per loop, on velocities: what is open may close to the distance that repulsions keep, what is there may
-//! not approach, with Coulomb friction. The forces of a loop go on acting in the next one, as far as they acted in the one before: a load does,
-//! a blow does not. Nothing is pushed open here; [`super::Repulsion::apply`] does that afterwards, without velocity.
+//! A few sweeps of projected Gauss-Seidel per loop, on velocities: what is open may close to its thickness, what is nearer may not approach, with
+//! Coulomb friction. The forces of a loop go on acting in the next one, as far as they acted in the one before: a load does, a blow does
+//! not.
+//!
+//! What is too near opens at a speed that falls with the square of what it lacks, and comes to rest where nothing is lacking. In proportion to
+//! it, or put there at once, it would keep stacks trembling: each push travels through all layers and comes back before the sweeps have converged.
+//! What is nearly closed is left to [`super::Repulsion::reopen`].
+//!
+//! Source: ours; \[MSL19\] for one pass in each of many short steps instead of many passes in a long one.
+//! Guaranteed: linear momentum of free vertices, up to rounding. Not guaranteed: anything about impacts; those that are left go to the stages.
 
 use glam::DVec3;
 
@@ -11,14 +18,16 @@ use super::contact::{Balanced, Impulse};
 use crate::dynamics;
 use crate::geometry::Pair;
 
-/// All near pairs of an interval.
+/// The contacts of an interval.
 pub struct Coupling {
     /// Mesh vertices that take part.
     vertices: Vec<u32>,
     contacts: Vec<Coupled>,
+    /// Loops in which each of them cannot close.
+    asleep: Vec<u32>,
     /// Those that push or may have to, in this loop.
     pushing: Vec<usize>,
-    /// Rate at which something closed opens, in 1/s.
+    /// Rate at which something that is closed opens, in 1/s.
     opening: f64,
     /// In all loops together, if that is more than a few in each.
     max_sweeps: u32,
@@ -34,7 +43,7 @@ const SWEEPS_OF_PUSHING: u32 = 3;
 /// Loops until an open pair is looked at again, at most; sooner if it could close half of the way by then.
 const LONGEST_SLEEP: u32 = 8;
 
-/// A near pair.
+/// A pair that touches, or may.
 pub(super) struct Coupled {
     pub(super) pair: Pair,
     pub(super) balanced: Balanced,
@@ -46,8 +55,6 @@ pub(super) struct Coupled {
     impulse: Impulse,
     /// Along the normal, in the loop before.
     last: f64,
-    /// Loops in which it cannot close.
-    asleep: u32,
 }
 
 impl Coupled {
@@ -60,7 +67,6 @@ impl Coupled {
             force,
             impulse: Impulse::default(),
             last: 0.0,
-            asleep: 0,
         }
     }
 }
@@ -83,6 +89,7 @@ impl Coupling {
         }
         Self {
             vertices,
+            asleep: vec![0; contacts.len()],
             contacts,
             pushing: Vec::new(),
             opening,
@@ -127,11 +134,12 @@ impl dynamics::Contact for Coupling {
 
     fn act(&mut self, h: f64, x: &[DVec3], v: &mut [DVec3], forces: &mut [DVec3]) {
         self.pushing.clear();
-        for (i, contact) in self.contacts.iter_mut().enumerate() {
-            if contact.asleep > 0 {
-                contact.asleep -= 1;
+        for (i, asleep) in self.asleep.iter_mut().enumerate() {
+            if *asleep > 0 {
+                *asleep -= 1;
                 continue;
             }
+            let contact = &mut self.contacts[i];
             let room = contact.balanced.gap(x) - contact.kept;
             contact.balanced.target = if room > 0.0 {
                 -room / h
@@ -142,7 +150,7 @@ impl dynamics::Contact for Coupling {
             let speed = contact.balanced.gap(v);
             if contact.impulse.normal == 0.0 && speed >= contact.balanced.target {
                 let loops = 0.5 * contact.balanced.target / speed.min(-f64::MIN_POSITIVE);
-                contact.asleep = loops.clamp(0.0, f64::from(LONGEST_SLEEP)) as u32;
+                *asleep = loops.clamp(0.0, f64::from(LONGEST_SLEEP)) as u32;
                 contact.last = 0.0;
                 continue;
             }

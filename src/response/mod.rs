@@ -29,6 +29,7 @@ pub use repulsion::{Pressed, Repelled, Repulsion, RepulsionForm};
 pub use rigid_zones::RigidZones;
 
 use self::inelastic::zone::Zone;
+use crate::dynamics::Proposal;
 use crate::geometry::critical::is_critical;
 use crate::geometry::detect::{Asked, Detector, Margin};
 use crate::geometry::{ContactPoint, Impact, Mesh, Proximity, ccd};
@@ -166,6 +167,21 @@ impl Account {
             energy_before,
             energy_after,
             momentum_change: (end - momentum).to_array(),
+        }
+    }
+
+    /// Of contact in the loops of an integrator: kinetic energy at the end, and what it would be without the work done.
+    pub fn of_work(proposal: &Proposal, inverse_mass: &[f64]) -> Self {
+        let moving = proposal
+            .v
+            .iter()
+            .zip(inverse_mass)
+            .filter(|(_, w)| **w > 0.0);
+        let energy_after = moving.map(|(v, w)| 0.5 * v.length_squared() / w).sum();
+        Self {
+            energy_before: energy_after - proposal.contact.energy,
+            energy_after,
+            momentum_change: proposal.contact.momentum.to_array(),
         }
     }
 

@@ -7,7 +7,8 @@
 //!
 //! We differ: several sweeps over the same proximities, each a few flops, spare rounds of detection later; a push can be taken
 //! back, so that the sweeps converge to the contact forces (projected Gauss-Seidel) whatever their order; and they start from
-//! the forces of the interval before, for what lies at rest needs the same ones again.
+//! the forces of the interval before, for what lies at rest needs the same ones again. Where the integrator goes in loops they do all that
+//! within the loops ([`Repulsion::couple`]), and only what is nearly closed is pushed open afterwards.
 //! Guaranteed: linear momentum of free vertices, up to rounding. Not guaranteed: anything about impacts.
 
 use glam::DVec3;
@@ -47,7 +48,8 @@ pub struct Repulsion {
     pub damping: f64,
     /// Proximities are looked for up to this many thicknesses; below 1 would miss some that matter.
     pub reach: f64,
-    /// Most passes over all proximities; 0 switches repulsions off. A stack of n layers needs several times n.
+    /// Most passes over all proximities; 0 switches repulsions off. A stack of n layers needs several times n. In the loops of an integrator that
+    /// is for all of them together, but each has four.
     pub max_sweeps: u32,
     /// Passes end when no gap lacks more than this share of its thickness.
     pub tolerance: f64,
@@ -226,7 +228,7 @@ impl Repulsion {
         )
     }
 
-    /// Opens what the loops of the integrator have left nearer than [`CLOSED`]; returns by how much, by vertex.
+    /// Opens what the loops of the integrator have left nearer than six tenths of their thickness; returns by how much, by vertex.
     ///
     /// No velocity: that is a matter of the loops.
     pub fn reopen(

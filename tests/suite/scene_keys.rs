@@ -47,7 +47,7 @@ fn sheet(more: &str) -> String {
 fn thrown_over_a_ball(max_stretch: &str) -> (f64, usize) {
     let mut simulation = build(&format!(
         "frames = 8\nfps = 60\nthickness = 2e-3\n[time]\nmax_interval = 1\nmax_stretch = {max_stretch}\n\
-         [[cloth]]\nname = \"cloth\"\nshape = {{ kind = \"sheet\", size = [1, 1], cells = [16, 16] }}\n\
+         [repulsion]\nin_loops = false\n[[cloth]]\nname = \"cloth\"\nshape = {{ kind = \"sheet\", size = [1, 1], cells = [16, 16] }}\n\
          position = [0, 0.3, 0]\nvelocity = [0, -5, 0]\n\
          [[obstacle]]\nname = \"ball\"\nshape = {{ kind = \"sphere\", radius = 0.25, subdivisions = 3 }}\n"
     ));
