@@ -2,7 +2,7 @@
 //!
 //! Contact and elasticity that are solved in turn, once per interval, work against each other: cloth under load is first sent
 //! into what it lies on by F dt²/m, then put back as if its vertices were free. In loops of a twentieth of the interval the same
-//! error is four hundred times smaller, and a single pass over the contacts per loop is enough, for what pressed in one loop
+//! error is four hundred times smaller, and a few passes over the contacts per loop are enough, for what pressed in one loop
 //! presses in the next (\[MSL19\], "small steps").
 
 use cpu_time::ProcessTime;

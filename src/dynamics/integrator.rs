@@ -8,8 +8,8 @@
 //! (M + h/2 D(x')) v' = M v½ + h/2 f(x')       second half
 //! ```
 //!
-//! f holds elastic forces, gravity and wind, and those of a contact, which may also change v½ ([`super::Contact`]); D is the damping matrix. Without damping this is velocity Verlet: second
-//! order, and exact for free fall. A loop of at most 2/ω is stable, ω the highest frequency; [`Newmark::cfl`]
+//! f holds elastic forces, gravity and wind, and those of a contact, which may also change v½ ([`super::Contact`]); D is the damping
+//! matrix. Without damping this is velocity Verlet: second order, and exact for free fall. A loop of at most 2/ω is stable, ω the highest frequency; [`Newmark::cfl`]
 //! multiplies a bound from below on that length ([`super::stability`]). The damping solves are conjugate gradients preconditioned by the
 //! masses: each search direction then keeps momentum and angular momentum, so both are conserved to rounding
 //! however early the solve stops. The damping of bending is so weak on most meshes that it may be explicit: where half

@@ -1,4 +1,4 @@
-//! Cloth between collisions: from a state and an interval to candidate positions that ignore contact.
+//! Cloth between collisions: from a state and an interval to candidate positions that ignore contact, or take it as given in every loop.
 //!
 //! The collision step needs only start, candidate and masses, so nothing outside this folder knows what a spring
 //! is. A [`Dynamics`] is built once from the mesh, the rest shapes and the fabrics; [`Dynamics::propose`] is a pure

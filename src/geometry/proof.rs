@@ -73,10 +73,10 @@ impl Proof {
     /// What has to be tested to know which pairs come nearer than `apart` in the motion from `x0` to `x1`; none if that would not be less
     /// than everything.
     pub(super) fn open(&self, x0: &[DVec3], x1: &[DVec3], apart: f64) -> Option<Open<'_>> {
-        if x0 != self.x0 {
+        if x0 != self.x0 || self.distance < apart {
             return None;
         }
-        let reach = REACH * (self.distance - apart).max(0.0);
+        let reach = REACH * (self.distance - apart);
         let moved: Vec<u32> = (0..x1.len() as u32)
             .into_par_iter()
             .with_min_len(4096)

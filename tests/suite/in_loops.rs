@@ -4,10 +4,8 @@ use glam::DVec3;
 use percale::scene::{Scene, Variant};
 use percale::step::Simulation;
 
-fn small(name: &str, changes: &[(&str, &str)]) -> Simulation {
-    let own = |(key, value): &(&str, &str)| (key.to_string(), value.to_string());
-    let changes: Vec<_> = changes.iter().map(own).collect();
-    let scene = Scene::load_variant(name, Variant::Small, &changes).unwrap();
+fn small(name: &str) -> Simulation {
+    let scene = Scene::load_variant(name, Variant::Small, &[]).unwrap();
     scene.build().unwrap()
 }
 
@@ -21,7 +19,7 @@ fn fastest(simulation: &mut Simulation, fps: f64) -> f64 {
 
 #[test]
 fn a_stack_of_ten_sheets_comes_to_rest_within_five_seconds_and_stays() {
-    let mut simulation = small("stack", &[]);
+    let mut simulation = small("stack");
     let speeds: Vec<f64> = (0..360).map(|_| fastest(&mut simulation, 60.0)).collect();
     let after = |frame: usize| speeds[frame..].iter().copied().fold(0.0, f64::max);
     let last = speeds.iter().rposition(|&speed| speed > 1e-3).unwrap();
@@ -34,21 +32,19 @@ fn a_stack_of_ten_sheets_comes_to_rest_within_five_seconds_and_stays() {
     assert!(after(300) < 0.5e-3, "{} m/s", after(300));
 }
 
-/// A crumpled sheet is hit by another one in free space, with friction.
-fn two_free_sheets(in_loops: bool) -> Simulation {
-    let text = format!(
-        "frames = 20\nfps = 60\nthickness = 4e-3\nfriction = 0.4\n[dynamics]\ngravity = [0, 0, 0]\n[repulsion]\nin_loops = {in_loops}\n\
-         [[cloth]]\nname = \"lower\"\nshape = {{ kind = \"sheet\", size = [0.5, 0.5], cells = [9, 9] }}\nvelocity = [0.1, 0.8, 0]\n\
-         [[cloth]]\nname = \"upper\"\nshape = {{ kind = \"sheet\", size = [0.4, 0.4], cells = [7, 7] }}\n\
-         position = [0.05, 0.06, 0.02]\nrotation = [8, 20, 5]\nvelocity = [0, -0.5, 0.2]\n"
-    );
-    let scene = Scene::from_text(&text, "test.toml", &[]).unwrap();
+/// Two sheets meet askew in free space, with friction.
+fn two_free_sheets() -> Simulation {
+    let text = "frames = 20\nfps = 60\nthickness = 4e-3\nfriction = 0.4\n[dynamics]\ngravity = [0, 0, 0]\n\
+         [[cloth]]\nname = \"lower\"\nshape = { kind = \"sheet\", size = [0.5, 0.5], cells = [9, 9] }\nvelocity = [0.1, 0.8, 0]\n\
+         [[cloth]]\nname = \"upper\"\nshape = { kind = \"sheet\", size = [0.4, 0.4], cells = [7, 7] }\n\
+         position = [0.05, 0.06, 0.02]\nrotation = [8, 20, 5]\nvelocity = [0, -0.5, 0.2]\n";
+    let scene = Scene::from_text(text, "test.toml", &[]).unwrap();
     scene.build().unwrap()
 }
 
 #[test]
 fn contact_in_the_loops_keeps_momentum_and_takes_energy() {
-    let mut simulation = two_free_sheets(true);
+    let mut simulation = two_free_sheets();
     let sums = |simulation: &Simulation| {
         let each = simulation
             .mass()
@@ -69,7 +65,7 @@ fn contact_in_the_loops_keeps_momentum_and_takes_energy() {
         let contact = report.stages["contact"];
         let given = DVec3::from_array(contact.momentum_change).length() / size;
         assert!(given < 1e-12, "frame {frame}: contact gave {given:e}");
-        // what is too near is opened, slowly: 1 mm of it is 2.4 cm/s at most
+        // what is too near is opened, slowly
         assert!(contact.energy_lost() > -1e-6, "frame {frame}: {contact:?}");
         taken += contact.energy_lost();
         pressed += usize::from(contact.energy_lost() > 1e-9);
@@ -81,7 +77,7 @@ fn contact_in_the_loops_keeps_momentum_and_takes_energy() {
 #[test]
 fn what_hits_in_long_intervals_gains_no_energy() {
     // squares that slide into a stop at 2 m/s, in intervals of 1/24 s: put back at their end, they would be shot away by their own stretch
-    let mut simulation = small("squares-incline", &[]);
+    let mut simulation = small("squares-incline");
     let start = simulation.energy().total();
     let (mut before, mut gained) = (start, 0.0);
     for _ in 0..120 {
