@@ -10,7 +10,7 @@ use glam::DVec3;
 use serde::Serialize;
 
 use crate::error::StepError;
-use crate::geometry::mesh::check_positions;
+use crate::geometry::mesh::{check_positions, flush_tiny};
 use crate::geometry::{Asked, Detector, Mesh, ccd};
 use crate::response::{Hold, Impulses, Repulsion, RigidZones, Stage, respond};
 use crate::state::{Candidate, Surfaces};
@@ -82,11 +82,12 @@ pub fn lumped_mass(mesh: &Mesh, x: &[DVec3]) -> Vec<f64> {
 pub fn resolve(
     settings: &Resolve,
     start: &Verified,
-    end: Vec<DVec3>,
+    mut end: Vec<DVec3>,
     inverse_mass: &[f64],
     surfaces: &Surfaces,
     detector: &mut Detector,
 ) -> Result<(Verified, Resolution), StepError> {
+    flush_tiny(&mut end);
     check_positions(start.mesh(), &end)?;
     let asked_before = detector.queries();
     let exact = Asked {

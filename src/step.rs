@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use crate::dynamics::{self, Dynamics, Energy};
 use crate::error::{Pinch, StartError, StepError};
 use crate::geometry::detect::{Detector, Margin};
+use crate::geometry::mesh::flush_tiny;
 use crate::geometry::{Mesh, Proximity};
 use crate::grid::{self, Grid};
 use crate::layers::{self, OutOfOrder};
@@ -509,13 +510,14 @@ impl Simulation {
             0.0 => target[v],
             _ => state.positions()[v] + dt * velocities[v],
         };
-        let coasted = Candidate {
+        let mut coasted = Candidate {
             start: state,
             inverse_mass: dynamics.inverse_mass(),
             surfaces,
             dt,
             x: (0..target.len()).map(coast).collect(),
         };
+        flush_tiny(&mut coasted.x);
         let (near, mut coupling) = if repulsion.couples() && dynamics.takes_contact() {
             let (near, coming) = repulsion.foresee(&coasted, detector);
             let coupling = repulsion.couple(&near, &coming, share, pressed, &coasted);
@@ -527,8 +529,9 @@ impl Simulation {
 
         let clock = ProcessTime::now();
         let contact = coupling.as_mut().map(|c| c as &mut dyn dynamics::Contact);
-        let proposal =
+        let mut proposal =
             dynamics.propose_touching(state.positions(), velocities, &target, time, dt, contact);
+        flush_tiny(&mut proposal.x);
         phases.propose_ms += milliseconds(clock) - proposal.contact.spent_ms;
         phases.repel_ms += proposal.contact.spent_ms;
 
@@ -594,6 +597,7 @@ impl Simulation {
         let at_frame = (*tick + length).is_multiple_of(TICKS_PER_FRAME);
         let judge = |mut candidate: Candidate<'_>, detector: &mut Detector, phases: &mut Phases| {
             let clock = ProcessTime::now();
+            flush_tiny(&mut candidate.x);
             let responded = candidate.x.clone();
             let (off_grid, accepted) = if at_frame {
                 let off_grid = grid::snap(settings.grid, &mut candidate, detector);

@@ -13,7 +13,7 @@ use glam::DVec3;
 use crate::error::{StartError, StepError};
 use crate::geometry::detect::{Asked, Detector};
 use crate::geometry::intersect::{self, Scope};
-use crate::geometry::mesh::check_positions;
+use crate::geometry::mesh::{check_positions, flush_tiny};
 use crate::geometry::{Mesh, ccd};
 use crate::state::Candidate;
 
@@ -84,14 +84,17 @@ pub fn start(mesh: Arc<Mesh>, x: Vec<DVec3>, v: Vec<DVec3>) -> Result<Verified, 
 /// Certifies the end of a motion, or says why not; the start is untouched either way.
 ///
 /// The continuous test is run in exact mode over every pair, on the very bits of the end: what starts apart and meets nothing on
-/// the way ends apart. The velocities of the new state are the mean ones, `(x − x₀)/dt`.
+/// the way ends apart. Coordinates below 1e-70 m become 0 before they are judged. The velocities of the new state are the mean ones, `(x − x₀)/dt`.
 ///
 /// # Errors
 /// [`StepError::BadCandidate`] for positions that are not numbers or out of range,
 /// [`StepError::Unresolved`] if something meets on the way.
 pub fn accept(candidate: Candidate<'_>, detector: &mut Detector) -> Result<Verified, StepError> {
-    let Candidate { start, dt, x, .. } = candidate;
+    let Candidate {
+        start, dt, mut x, ..
+    } = candidate;
     let mesh = start.mesh();
+    flush_tiny(&mut x);
     check_positions(mesh, &x)?;
 
     let exact = Asked {
