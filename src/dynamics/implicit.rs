@@ -31,6 +31,7 @@ use super::contact::ContactWork;
 use super::damping::Dampers;
 use super::integrator::{Advance, Start, System};
 use super::solve::{BlockMatrix, ConjugateGradients, Stop, dot, norm};
+use super::strain::Looks;
 use super::stretch::Weights;
 
 /// Implicit Euler.
@@ -266,13 +267,14 @@ impl<'a> Step<'a> {
     fn limit(&mut self) -> bool {
         let (elements, inverse_mass) = (self.system.elements, self.system.inverse_mass);
         let mut x = self.x.clone();
-        let limited = elements.limit_strain(inverse_mass, &mut x);
+        let mut looks = Looks::new(elements);
+        let limited = elements.limit_strain(inverse_mass, &mut x, &mut looks);
         if !limited.met.is_empty() {
             let ends = x.iter().zip(self.start.x);
             let mut v = ends
                 .map(|(x, from)| (*x - *from) / self.start.dt)
                 .collect::<Vec<_>>();
-            elements.stop_stretching(&limited.met, inverse_mass, &x, &mut v);
+            elements.stop_stretching(&limited.met, inverse_mass, &x, &mut v, &mut looks);
             self.limited = Some((x, v));
         }
         limited.holds

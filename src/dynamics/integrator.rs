@@ -27,6 +27,7 @@ use super::damping::Dampers;
 use super::elements::Elements;
 use super::multilevel::Hierarchy;
 use super::solve::dot;
+use super::strain::Looks;
 
 /// Damping of bending is explicit where half a loop removes at most this share of a velocity.
 const WEAK: f64 = 0.1;
@@ -188,6 +189,7 @@ impl Newmark {
             touching.begin(h, loops);
             touching.add_force(&mut f);
         }
+        let mut looks = Looks::new(system.elements);
         for k in 1..=loops {
             iterations += self.half(system, h, &f, &mut v, &mut solve);
             if let Some(touching) = &mut touching {
@@ -203,7 +205,7 @@ impl Newmark {
                     start.x[i] + share * (start.target[i] - start.x[i])
                 };
             }
-            let met = limit_step(system, h, &mut x, &mut v);
+            let met = limit_step(system, h, &mut x, &mut v, &mut looks);
             system.dampers(&x, &v, start.time + share * start.dt, &mut solve.dampers);
             system.force(
                 &start,
@@ -219,7 +221,7 @@ impl Newmark {
             }
             iterations += self.half(system, h, &f, &mut v, &mut solve);
             let elements = system.elements;
-            elements.stop_stretching(&met, system.inverse_mass, &x, &mut v);
+            elements.stop_stretching(&met, system.inverse_mass, &x, &mut v, &mut looks);
         }
         let end = touching.map(|touching| touching.end(&v, system.inverse_mass));
         Advance {
@@ -250,12 +252,25 @@ impl Newmark {
 }
 
 /// Brings end positions within the strain limit, and with them the velocities of the step; returns the faces that met it.
-fn limit_step(system: &System<'_>, h: f64, x: &mut [DVec3], v: &mut [DVec3]) -> Vec<u32> {
-    if system.elements.over_limit(x).is_empty() {
+///
+/// Where that takes more sweeps than the interval has, the limit cannot be met, or nearly not: what is above it is then left to
+/// elasticity until the interval ends.
+fn limit_step(
+    system: &System<'_>,
+    h: f64,
+    x: &mut [DVec3],
+    v: &mut [DVec3],
+    looks: &mut Looks,
+) -> Vec<u32> {
+    if looks.are_spent() || system.elements.over_limit(x).is_empty() {
         return Vec::new(); // most loops
     }
     let before = x.to_vec();
-    let limited = system.elements.limit_strain(system.inverse_mass, x);
+    let limited = (system.elements).limit_strain(system.inverse_mass, x, looks);
+    if looks.are_spent() && !limited.holds {
+        x.copy_from_slice(&before);
+        return Vec::new();
+    }
     if !limited.met.is_empty() {
         for (v, (after, before)) in v.iter_mut().zip(x.iter().zip(before)) {
             *v += (*after - before) / h;

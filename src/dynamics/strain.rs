@@ -29,7 +29,7 @@ use super::elements::Elements;
 use super::solve::BlockMatrix;
 use super::stretch::{Triangle, outer};
 
-/// Sweeps over the triangles around what moved, at most.
+/// Sweeps over the triangles around what moved, at most, and whole sweeps that an interval may take in all its loops.
 const MAX_SWEEPS: u32 = 1000;
 /// Triangles above the limit are brought this share of the permitted strain below it: sweeps disturb one another, and a target
 /// inside the set is reached where its border is only approached. The price is a small bounce.
@@ -61,6 +61,31 @@ pub(super) struct Limited {
     pub(super) holds: bool,
 }
 
+/// Looks at triangles that an interval has left.
+///
+/// A limit that cannot be met, as that of a sheet between two edges that are pulled apart, would take all sweeps in every loop.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Looks(u64);
+
+impl Looks {
+    /// Those of one interval.
+    pub(super) fn new(elements: &Elements) -> Self {
+        Self(u64::from(MAX_SWEEPS) * elements.faces.len() as u64)
+    }
+
+    /// Whether none is left.
+    pub(super) fn are_spent(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Takes those of one sweep; `false` if none was left. The last sweep may overdraw.
+    fn spend(&mut self, count: usize) -> bool {
+        let is_affordable = self.0 > 0;
+        self.0 = self.0.saturating_sub(count as u64);
+        is_affordable
+    }
+}
+
 impl Elements {
     /// Measures all faces.
     pub(super) fn strain(&self, x: &[DVec3]) -> StrainReport {
@@ -89,7 +114,12 @@ impl Elements {
     }
 
     /// Moves free nodes of `x` until the limit holds, or the sweeps are spent.
-    pub(super) fn limit_strain(&self, inverse_mass: &[f64], x: &mut [DVec3]) -> Limited {
+    pub(super) fn limit_strain(
+        &self,
+        inverse_mass: &[f64],
+        x: &mut [DVec3],
+        looks: &mut Looks,
+    ) -> Limited {
         let mut work = self.over_limit(x);
         if work.is_empty() {
             return Limited {
@@ -101,6 +131,9 @@ impl Elements {
         let mut listed = vec![false; self.faces.len()];
         let mut holds = false;
         for sweep in 0..MAX_SWEEPS {
+            if !looks.spend(work.len()) {
+                break;
+            }
             // next come the triangles around those that move; back and forth, so that corrections travel both ways
             let mut next = Vec::new();
             for &k in &work {
@@ -142,8 +175,12 @@ impl Elements {
         inverse_mass: &[f64],
         x: &[DVec3],
         v: &mut [DVec3],
+        looks: &mut Looks,
     ) {
         for sweep in 0..MAX_SWEEPS {
+            if !looks.spend(met.len()) {
+                break;
+            }
             let mut stopped = false;
             for i in 0..met.len() {
                 let i = if sweep % 2 == 0 { i } else { met.len() - 1 - i };
@@ -272,6 +309,7 @@ fn hardness(triangle: &Triangle) -> f64 {
 mod tests {
     use super::super::laws::{cloth, shaken, sheet};
     use super::super::*;
+    use super::Looks;
 
     fn soft() -> Fabric {
         Fabric {
@@ -323,16 +361,20 @@ mod tests {
         let dynamics = Dynamics::new(&mesh, &[cloth(&mesh, &rest, soft())], &Settings::default());
         let within: Vec<DVec3> = rest.iter().map(|&x| 1.09 * x).collect();
         let mut x = within.clone();
-        let limited = dynamics
-            .elements
-            .limit_strain(dynamics.inverse_mass(), &mut x);
+        let limited = dynamics.elements.limit_strain(
+            dynamics.inverse_mass(),
+            &mut x,
+            &mut Looks::new(&dynamics.elements),
+        );
         assert!(limited.holds && limited.met.is_empty());
         assert_eq!(x, within);
         let beyond: Vec<DVec3> = rest.iter().map(|&x| 1.3 * x).collect();
         let mut x = beyond.clone();
-        let limited = dynamics
-            .elements
-            .limit_strain(dynamics.inverse_mass(), &mut x);
+        let limited = dynamics.elements.limit_strain(
+            dynamics.inverse_mass(),
+            &mut x,
+            &mut Looks::new(&dynamics.elements),
+        );
         assert!(limited.holds && !limited.met.is_empty());
         assert_eq!(dynamics.strain(&x).over, 0);
         let centre = |x: &[DVec3]| {
@@ -355,7 +397,13 @@ mod tests {
         let start = shaken(&rest, 1.0, 20);
         let mut v = start.clone();
         let elements = &dynamics.elements;
-        elements.stop_stretching(&all, dynamics.inverse_mass(), &x, &mut v);
+        elements.stop_stretching(
+            &all,
+            dynamics.inverse_mass(),
+            &x,
+            &mut v,
+            &mut Looks::new(elements),
+        );
         let kinetic = |v: &[DVec3]| dynamics.energy(&x, v).kinetic;
         assert!(kinetic(&v) < 0.9 * kinetic(&start));
         let momentum = |v: &[DVec3]| {
