@@ -100,6 +100,105 @@ pub enum MeshError {
     },
 }
 
+/// Why a value that came in from outside cannot be used.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ValueError {
+    /// A number that means nothing where it was given.
+    #[error("{what}{} is {value}; it must be {expected}", place(*at))]
+    Number {
+        /// What it should be.
+        what: &'static str,
+        /// The vertex, body or entry, from 0.
+        at: Option<usize>,
+        /// The number.
+        value: f64,
+        /// What would do.
+        expected: &'static str,
+    },
+
+    /// Too many or too few of something.
+    #[error("{count} values of {what} for {expected}; there must be one for each")]
+    Count {
+        /// What was counted.
+        what: &'static str,
+        /// How many there are.
+        count: usize,
+        /// How many there must be.
+        expected: usize,
+    },
+
+    /// Things of different meshes.
+    #[error("the {what} is of another mesh than the state; make both from one `Arc<Mesh>`")]
+    OtherMesh {
+        /// What is of another mesh.
+        what: &'static str,
+    },
+}
+
+fn place(at: Option<usize>) -> String {
+    at.map_or(String::new(), |at| format!(" {at}"))
+}
+
+impl ValueError {
+    /// Checks one number.
+    pub(crate) fn check(
+        what: &'static str,
+        value: f64,
+        expected: &'static str,
+        is_usable: impl Fn(f64) -> bool,
+    ) -> Result<(), Self> {
+        Self::check_each(what, &[value], expected, is_usable).map_err(|error| match error {
+            Self::Number {
+                what,
+                value,
+                expected,
+                ..
+            } => Self::Number {
+                what,
+                at: None,
+                value,
+                expected,
+            },
+            error => error,
+        })
+    }
+
+    /// Checks a list of numbers.
+    pub(crate) fn check_each(
+        what: &'static str,
+        values: &[f64],
+        expected: &'static str,
+        is_usable: impl Fn(f64) -> bool,
+    ) -> Result<(), Self> {
+        match values.iter().position(|&value| !is_usable(value)) {
+            Some(at) => Err(Self::Number {
+                what,
+                at: Some(at),
+                value: values[at],
+                expected,
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// Checks that there is one for each.
+    pub(crate) fn check_count(
+        what: &'static str,
+        count: usize,
+        expected: usize,
+    ) -> Result<(), Self> {
+        match count == expected {
+            true => Ok(()),
+            false => Err(Self::Count {
+                what,
+                count,
+                expected,
+            }),
+        }
+    }
+}
+
 /// Why a state cannot be certified as a start.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -131,6 +230,10 @@ pub enum StartError {
         /// How many vertices there are.
         vertex_count: usize,
     },
+
+    /// Something else about it is unusable.
+    #[error(transparent)]
+    Value(#[from] ValueError),
 
     /// A velocity is NaN or infinite.
     #[error("vertex {vertex} has velocity {velocity}, which is not finite")]
@@ -184,6 +287,10 @@ pub enum StepError {
         "a candidate position is unusable: {0}; the usual cause is a material too stiff for the time step"
     )]
     BadCandidate(#[from] MeshError),
+
+    /// A value that the step was given is unusable.
+    #[error(transparent)]
+    BadValue(#[from] ValueError),
 }
 
 /// Scripted objects that leave no room for cloth, with the proof.

@@ -7,8 +7,7 @@ use glam::DVec3;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::geometry::ccd;
-use crate::geometry::detect::{Asked, Detector};
+use crate::geometry::{Asked, Collider, Proof, ccd};
 use crate::state::Candidate;
 
 /// What positions at output frames are rounded to.
@@ -45,7 +44,13 @@ enum Place {
 ///
 /// A vertex whose place makes it meet something tries the neighbouring grid point away from the impact, then
 /// keeps its own place. Scripted vertices are on the grid already. If nothing helps, nothing is snapped.
-pub fn snap(grid: Grid, candidate: &mut Candidate<'_>, detector: &mut Detector) -> usize {
+/// What is `known` of the motion only spares work.
+pub fn snap(
+    grid: Grid,
+    candidate: &mut Candidate<'_>,
+    collider: &mut Collider,
+    known: Option<&Proof>,
+) -> usize {
     if grid == Grid::None {
         return 0;
     }
@@ -53,7 +58,6 @@ pub fn snap(grid: Grid, candidate: &mut Candidate<'_>, detector: &mut Detector) 
         mode: ccd::Mode::Exact,
         margin: None,
     };
-    let start = candidate.start;
     let wanted = candidate.x.clone();
     let free: Vec<bool> = candidate.inverse_mass.iter().map(|&w| w > 0.0).collect();
     let mut places = vec![Place::Nearest; wanted.len()];
@@ -64,7 +68,7 @@ pub fn snap(grid: Grid, candidate: &mut Candidate<'_>, detector: &mut Detector) 
     }
     // every round moves each vertex in impact one place on, and there are two moves
     for _ in 0..3 {
-        let impacts = detector.impacts(start.mesh(), start.positions(), &candidate.x, &exact);
+        let impacts = collider.look(candidate.motion(), &exact, known).impacts;
         if impacts.is_empty() {
             return places
                 .iter()

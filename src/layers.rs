@@ -36,7 +36,7 @@ impl fmt::Display for OutOfOrder {
 
 /// Whether there are cloths of different layers at all.
 pub fn differ(mesh: &Mesh, surfaces: &Surfaces) -> bool {
-    let bodies = mesh.bodies().iter().zip(&surfaces.layer);
+    let bodies = mesh.bodies().iter().zip(surfaces.layers());
     let mut layers =
         bodies.filter_map(|(body, layer)| (body.kind == BodyKind::Cloth).then_some(layer));
     let first = layers.next();
@@ -56,7 +56,7 @@ pub fn out_of_order(
         return Vec::new();
     }
     let is_cloth = |body: u32| mesh.bodies()[body as usize].kind == BodyKind::Cloth;
-    let layer = |body: u32| surfaces.layer[body as usize];
+    let layer = |body: u32| surfaces.layers()[body as usize];
     let mut places: BTreeMap<[u32; 2], usize> = BTreeMap::new();
     for proximity in near {
         let Pair::VertexFace { vertex, face } = proximity.pair else {
@@ -111,7 +111,9 @@ fn outward(mesh: &Mesh, x: &[DVec3], proximity: &Proximity) -> DVec3 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::geometry::{Body, Detector, Margin};
+    use std::sync::Arc;
+
+    use crate::geometry::{Body, Collider, Margin};
     use crate::scene::Shape;
 
     const CELLS: u32 = 6;
@@ -143,14 +145,14 @@ mod tests {
     }
 
     fn check(mesh: &Mesh, x: &[DVec3], layers: &[i32]) -> Vec<OutOfOrder> {
-        let mut surfaces = Surfaces::uniform(mesh, x.to_vec(), THICKNESS, 0.0);
-        surfaces.layer = layers.to_vec();
+        let mut surfaces = Surfaces::uniform(mesh, x.to_vec(), THICKNESS, 0.0).unwrap();
+        surfaces = surfaces.with_layers(layers.to_vec()).unwrap();
         let margin = Margin {
-            thickness: &surfaces.thickness,
+            thickness: surfaces.thickness(),
             rest: x,
             gap: None,
         };
-        let near = Detector::new(mesh).proximities(mesh, x, &margin, None);
+        let near = Collider::new(&Arc::new(mesh.clone())).proximities(x, &margin, None);
         assert!(!near.is_empty());
         out_of_order(mesh, x, &surfaces, &near)
     }

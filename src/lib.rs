@@ -57,5 +57,14 @@ pub mod step;
 pub mod untangle;
 pub mod verify;
 
+pub use error::{MeshError, StartError, StepError, ValueError};
+pub use geometry::{Collider, Impact, Mesh, Motion, Proof};
+pub use glam::DVec3;
+pub use resolve::{Resolution, resolve};
+pub use scene::{Scene, SceneError};
+pub use state::{Candidate, Surfaces};
+pub use step::{FrameReport, Settings, Simulation};
+pub use verify::Verified;
+
 #[cfg(test)]
 mod oracle;

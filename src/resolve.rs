@@ -9,35 +9,11 @@ use std::collections::BTreeMap;
 use glam::DVec3;
 use serde::Serialize;
 
-use crate::error::StepError;
-use crate::geometry::mesh::{check_positions, flush_tiny};
-use crate::geometry::{Asked, Detector, Mesh, ccd};
-use crate::response::{Hold, Impulses, Repulsion, RigidZones, Stage, respond};
+use crate::error::{StepError, ValueError};
+use crate::geometry::{Asked, Collider, Mesh, ccd};
 use crate::state::{Candidate, Surfaces};
-use crate::verify::{self, Verified};
-
-/// Settings of [`resolve`].
-#[derive(Clone, Debug, PartialEq)]
-pub struct Resolve {
-    /// Repulsions, before the stages.
-    pub repulsion: Repulsion,
-    /// The stages, in order.
-    pub response: Vec<Stage>,
-}
-
-impl Default for Resolve {
-    /// Impulses for what they can do, rigid zones for piles, hold for the rest.
-    fn default() -> Self {
-        Self {
-            repulsion: Repulsion::default(),
-            response: vec![
-                Stage::Impulses(Impulses::default()),
-                Stage::RigidZones(RigidZones::default()),
-                Stage::Hold(Hold::default()),
-            ],
-        }
-    }
-}
+use crate::step::{Interval, Phases, Refusal, Settings, Span, Terms};
+use crate::verify::Verified;
 
 /// What a collision step did.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -50,7 +26,7 @@ pub struct Resolution {
     pub rounds: usize,
     /// Rounds by stage.
     pub stages: BTreeMap<&'static str, usize>,
-    /// Pairs put to the continuous test, see [`Detector::queries`]: those of the candidate motion, of every round and of the
+    /// Pairs put to the continuous test, see [`Collider::queries`]: those of the candidate motion, of every round and of the
     /// certificate together.
     pub queries: u64,
     /// Vertices that do not end where the candidate had them.
@@ -74,64 +50,101 @@ pub fn lumped_mass(mesh: &Mesh, x: &[DVec3]) -> Vec<f64> {
 
 /// Changes end positions until the straight motion from `start` to them meets nothing, and certifies the result.
 ///
-/// `inverse_mass` is in 1/kg, 0 for vertices whose end positions are given: they end where `end` has them, to the bit.
+/// `inverse_mass` is in 1/kg, 0 for vertices whose end positions are given: they end where `end` has them, to the bit. `dt` is how long
+/// the motion takes, in seconds. The velocities of the result, in m/s, are those of the candidate motion and what the response changed:
+/// an integrator whose end velocities are others adds the difference of [`Verified::velocities`] and `(end − start)/dt` to its own.
+/// Of the settings, `fps` and the lengths of intervals do not count.
 ///
 /// # Errors
-/// Positions that are unusable, or impacts that no stage could resolve: with [`Hold`] among the stages that
+/// Values that are unusable, or impacts that no stage could resolve: with [`crate::response::Hold`] among the fail-safes that
 /// happens only if vertices with given ends force contact. The start is untouched.
+///
+/// # Examples
+/// A vertex of a triangle is sent through another one:
+///
+/// ```
+/// use std::sync::Arc;
+/// use percale::{Collider, Mesh, Settings, Surfaces, resolve};
+///
+/// let mesh = Arc::new(Mesh::new(6, vec![[0, 1, 2], [3, 4, 5]])?);
+/// let lower = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]];
+/// let upper = [[0.2, 0.1, 0.2], [1.2, 0.1, 0.2], [0.2, 0.1, 1.2]];
+/// let x0: Vec<_> = lower.iter().chain(&upper).map(|&x| x.into()).collect();
+/// let mut x1: Vec<percale::DVec3> = x0.clone();
+/// x1[3].y = -0.1;
+///
+/// let mut collider = Collider::new(&mesh);
+/// let start = collider.start(x0.clone(), vec![Default::default(); 6])?;
+/// let surfaces = Surfaces::uniform(&mesh, x0, 1e-3, 0.3)?;
+/// let (end, report) = resolve(&Settings::default(), &start, x1, &[1.0; 6], &surfaces, 1.0 / 60.0, &mut collider)?;
+/// assert!(report.impacts_before > 0);
+/// assert!(end.positions()[3].y > end.positions()[0].y);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn resolve(
-    settings: &Resolve,
+    settings: &Settings,
     start: &Verified,
-    mut end: Vec<DVec3>,
+    end: Vec<DVec3>,
     inverse_mass: &[f64],
     surfaces: &Surfaces,
-    detector: &mut Detector,
+    dt: f64,
+    collider: &mut Collider,
 ) -> Result<(Verified, Resolution), StepError> {
-    flush_tiny(&mut end);
-    check_positions(start.mesh(), &end)?;
-    let asked_before = detector.queries();
+    settings.check()?;
+    let candidate = Candidate::new(start, inverse_mass, surfaces, dt, end)?;
+    if !std::sync::Arc::ptr_eq(start.mesh(), collider.mesh()) {
+        return Err(ValueError::OtherMesh { what: "collider" }.into());
+    }
+    let asked_before = collider.queries();
     let exact = Asked {
         mode: ccd::Mode::Exact,
         margin: None,
     };
-    let wanted = end.clone();
-    let before = detector.impacts(start.mesh(), start.positions(), &end, &exact);
-    let mut candidate = Candidate {
+    let wanted = candidate.x.clone();
+    let before = collider.impacts(candidate.motion(), &exact);
+    let terms = Terms {
         start,
         inverse_mass,
         surfaces,
-        dt: 1.0, // velocities are displacements here
-        x: end,
+        settings,
+        dynamics: None,
+        span: Span {
+            time: 0.0,
+            dt,
+            share: 1.0,
+            is_shortest: true,
+            is_stored: true,
+            frame: 1,
+        },
     };
-    let near = settings.repulsion.near(&candidate, detector);
-    settings.repulsion.apply(&near, 1.0, &[], &mut candidate);
-    let response = respond(&settings.response, &near, &mut candidate, detector);
-    let accepted = verify::accept_stored(candidate, detector)?;
+    let phases = &mut Phases::default();
+    let mut interval = Interval::given(candidate, terms, collider);
+    interval.repel(&[], phases);
+    let mut pass = || {
+        interval.respond(collider, phases)?;
+        interval.judge(collider, phases)
+    };
+    let mut accepted = pass().map_err(|refusal| match refusal {
+        Refusal::NotCertified(error) => error,
+        Refusal::TooStretched | Refusal::TooMuchEnergy => {
+            unreachable!("the shortest interval is never refused for what it does to the cloth")
+        }
+    })?;
+    let settled = interval.settle(&mut accepted, phases);
 
     let mut stages = BTreeMap::new();
-    for round in &response.rounds {
+    for round in &settled.response.rounds {
         *stages.entry(round.stage).or_default() += 1;
     }
-    let x = accepted.positions();
-    let way = |x1: DVec3, v: usize| (x1 - start.positions()[v]).length_squared() / inverse_mass[v];
-    let free = || {
-        let touched = response.touched.iter().map(|&v| v as usize);
-        touched.filter(|&v| inverse_mass[v] > 0.0)
-    };
-    let all: f64 = free().map(|v| way(wanted[v], v)).sum();
-    let kept: f64 = free().map(|v| way(x[v], v)).sum();
+    let ends = accepted.positions().iter().zip(&wanted);
     let resolution = Resolution {
         impacts_before: before.len(),
         impacts_after: 0,
-        rounds: response.rounds.len(),
+        rounds: settled.response.rounds.len(),
         stages,
-        queries: detector.queries() - asked_before,
-        moved: x
-            .iter()
-            .zip(&wanted)
-            .filter(|(new, old)| new != old)
-            .count(),
-        kept_share: (all > 0.0).then(|| kept / all),
+        queries: collider.queries() - asked_before,
+        moved: ends.filter(|(new, old)| new != old).count(),
+        kept_share: (settled.wanted > 0.0).then(|| settled.kept / settled.wanted),
     };
     Ok((accepted, resolution))
 }

@@ -2,41 +2,126 @@
 
 use glam::DVec3;
 
-use crate::geometry::{ContactPoint, Mesh};
+use crate::error::{StepError, ValueError};
+use crate::geometry::mesh::{check_positions, flush_tiny};
+use crate::geometry::{ContactPoint, Mesh, Motion};
 use crate::verify::Verified;
 
 /// What contact needs to know beyond positions and masses.
 #[derive(Clone, Debug)]
 pub struct Surfaces {
-    /// Thickness at each vertex, in metres: features of two vertices keep the mean of both apart.
-    pub thickness: Vec<f64>,
-    /// Rest positions, in metres; neighbours whose rest distance is below the thickness keep to that instead.
-    pub rest: Vec<DVec3>,
-    /// Layer of each body: of two cloths in contact the one of the higher layer lies outside; checked by [`crate::layers`].
-    pub layer: Vec<i32>,
-    /// Coulomb coefficients by pair of bodies, row by row; symmetric.
+    thickness: Vec<f64>,
+    rest: Vec<DVec3>,
+    layer: Vec<i32>,
+    /// By pair of bodies, row by row; symmetric.
     friction: Vec<f64>,
     body_count: usize,
 }
 
 impl Surfaces {
-    /// The same thickness and friction everywhere.
-    pub fn uniform(mesh: &Mesh, rest: Vec<DVec3>, thickness: f64, friction: f64) -> Self {
-        let body_count = mesh.bodies().len();
-        Self {
-            thickness: vec![thickness; mesh.vertex_count()],
-            rest,
+    /// The same thickness, in metres, and Coulomb coefficient everywhere.
+    ///
+    /// `rest` are rest positions, in metres: neighbours whose rest distance is below the thickness keep to that instead.
+    ///
+    /// # Errors
+    /// Numbers that are not finite or below 0, or not one rest position per vertex.
+    pub fn uniform(
+        mesh: &Mesh,
+        rest: Vec<DVec3>,
+        thickness: f64,
+        friction: f64,
+    ) -> Result<Self, ValueError> {
+        let (count, body_count) = (mesh.vertex_count(), mesh.bodies().len());
+        let surfaces = Self {
+            thickness: Vec::new(),
+            rest: Vec::new(),
             layer: vec![0; body_count],
             friction: vec![friction; body_count * body_count],
             body_count,
+        };
+        check_friction(friction)?;
+        surfaces
+            .with_rest(mesh, rest)?
+            .with_thickness(vec![thickness; count])
+    }
+
+    /// With other rest positions.
+    ///
+    /// # Errors
+    /// Not one per vertex, or coordinates that are not finite.
+    pub fn with_rest(mut self, mesh: &Mesh, rest: Vec<DVec3>) -> Result<Self, ValueError> {
+        ValueError::check_count("rest positions", rest.len(), mesh.vertex_count())?;
+        if let Some(at) = rest.iter().position(|x| !x.is_finite()) {
+            return Err(ValueError::Number {
+                what: "a coordinate of rest position",
+                at: Some(at),
+                value: rest[at]
+                    .to_array()
+                    .into_iter()
+                    .find(|c| !c.is_finite())
+                    .unwrap_or(f64::NAN),
+                expected: "finite",
+            });
         }
+        self.rest = rest;
+        Ok(self)
+    }
+
+    /// With a thickness of its own for each vertex, in metres.
+    ///
+    /// # Errors
+    /// Not one per vertex, or one that is not finite or below 0.
+    pub fn with_thickness(mut self, thickness: Vec<f64>) -> Result<Self, ValueError> {
+        ValueError::check_count("thickness", thickness.len(), self.rest.len())?;
+        let is_usable = |h: f64| h.is_finite() && h >= 0.0;
+        ValueError::check_each(
+            "the thickness of vertex",
+            &thickness,
+            "finite and at least 0",
+            is_usable,
+        )?;
+        self.thickness = thickness;
+        Ok(self)
+    }
+
+    /// With a layer for each body.
+    ///
+    /// # Errors
+    /// Not one per body.
+    pub fn with_layers(mut self, layer: Vec<i32>) -> Result<Self, ValueError> {
+        ValueError::check_count("layer", layer.len(), self.body_count)?;
+        self.layer = layer;
+        Ok(self)
     }
 
     /// Sets the Coulomb coefficient of a pair of bodies (or of a body with itself).
-    pub fn set_friction(&mut self, a: u32, b: u32, coefficient: f64) {
+    ///
+    /// # Errors
+    /// One that is not finite or below 0.
+    ///
+    /// # Panics
+    /// If there is no such body.
+    pub fn set_friction(&mut self, a: u32, b: u32, coefficient: f64) -> Result<(), ValueError> {
+        check_friction(coefficient)?;
         let (a, b) = (a as usize, b as usize);
         self.friction[a * self.body_count + b] = coefficient;
         self.friction[b * self.body_count + a] = coefficient;
+        Ok(())
+    }
+
+    /// Thickness at each vertex, in metres: features of two vertices keep the mean of both apart.
+    pub fn thickness(&self) -> &[f64] {
+        &self.thickness
+    }
+
+    /// Rest positions, in metres.
+    pub fn rest(&self) -> &[DVec3] {
+        &self.rest
+    }
+
+    /// Layer of each body: of two cloths in contact the one of the higher layer lies outside; checked by [`crate::layers`].
+    pub fn layers(&self) -> &[i32] {
+        &self.layer
     }
 
     /// Coulomb coefficient of a contact point.
@@ -52,24 +137,87 @@ impl Surfaces {
     }
 }
 
+fn check_friction(coefficient: f64) -> Result<(), ValueError> {
+    let is_usable = |mu: f64| mu.is_finite() && mu >= 0.0;
+    ValueError::check(
+        "the friction",
+        coefficient,
+        "finite and at least 0",
+        is_usable,
+    )
+}
+
 /// End positions that nobody has judged yet, and what they came from.
 ///
 /// A stage changes end positions and nothing else; velocities are derived, so they cannot disagree.
 #[derive(Clone, Debug)]
 pub struct Candidate<'a> {
     /// Where the motion starts.
-    pub start: &'a Verified,
+    pub(crate) start: &'a Verified,
     /// 1/kg for each vertex; 0 for scripted and pinned ones, which no stage may move.
-    pub inverse_mass: &'a [f64],
+    pub(crate) inverse_mass: &'a [f64],
     /// Thickness and friction.
-    pub surfaces: &'a Surfaces,
+    pub(crate) surfaces: &'a Surfaces,
     /// Length of the interval, in seconds.
-    pub dt: f64,
+    pub(crate) dt: f64,
     /// End positions, in metres.
-    pub x: Vec<DVec3>,
+    pub(crate) x: Vec<DVec3>,
 }
 
-impl Candidate<'_> {
+impl<'a> Candidate<'a> {
+    /// A motion from a certified start to `x`, in metres, within `dt` seconds.
+    ///
+    /// `inverse_mass` is in 1/kg, 0 for vertices whose end positions are given: no stage moves them. Coordinates below 1e-70 m become 0.
+    ///
+    /// # Errors
+    /// Values that are not numbers, out of range, or not one for each vertex.
+    pub fn new(
+        start: &'a Verified,
+        inverse_mass: &'a [f64],
+        surfaces: &'a Surfaces,
+        dt: f64,
+        mut x: Vec<DVec3>,
+    ) -> Result<Self, StepError> {
+        let (mesh, count) = (start.mesh(), start.mesh().vertex_count());
+        ValueError::check("the interval in seconds", dt, "finite and above 0", |dt| {
+            dt.is_finite() && dt > 0.0
+        })?;
+        ValueError::check_count("inverse mass", inverse_mass.len(), count)?;
+        let is_usable = |w: f64| w.is_finite() && w >= 0.0;
+        ValueError::check_each(
+            "the inverse mass of vertex",
+            inverse_mass,
+            "finite and at least 0",
+            is_usable,
+        )?;
+        ValueError::check_count("thickness", surfaces.thickness.len(), count)?;
+        ValueError::check_count("layer", surfaces.body_count, mesh.bodies().len())?;
+        flush_tiny(&mut x);
+        check_positions(mesh, &x)?;
+        Ok(Self {
+            start,
+            inverse_mass,
+            surfaces,
+            dt,
+            x,
+        })
+    }
+
+    /// End positions, in metres.
+    pub fn positions(&self) -> &[DVec3] {
+        &self.x
+    }
+
+    /// End positions, in metres, to be changed by a stage of your own.
+    pub fn positions_mut(&mut self) -> &mut [DVec3] {
+        &mut self.x
+    }
+
+    /// The motion from the start to the present end.
+    pub(crate) fn motion(&self) -> Motion<'_> {
+        Motion::new(self.start.positions(), &self.x)
+    }
+
     /// The mesh that moves.
     pub fn mesh(&self) -> &Mesh {
         self.start.mesh()

@@ -4,14 +4,14 @@ mod dynamics;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Instant;
 
 use cpu_time::ProcessTime;
 use glam::DVec3;
 use percale::geometry::ccd::Mode;
-use percale::geometry::detect::Asked;
 use percale::geometry::intersect::Scope;
-use percale::geometry::{Detector, Mesh};
+use percale::geometry::{Asked, Collider, Mesh};
 use percale::verify::audit;
 use serde::Serialize;
 
@@ -70,16 +70,18 @@ struct Row {
 }
 
 /// A kernel: its name and what it does with the two ends of a motion.
-type Kernel = (&'static str, fn(&Mesh, &[DVec3], &[DVec3]) -> usize);
+type Kernel = (&'static str, fn(&Arc<Mesh>, &[DVec3], &[DVec3]) -> usize);
 
 const KERNELS: [Kernel; 5] = [
     ("static", |mesh, x0, _| {
-        let crossings = Detector::new(mesh).crossings(mesh, x0, Scope::Certified);
+        let crossings = Collider::new(mesh).crossings(x0, Scope::Certified);
         crossings.faces.len()
     }),
     ("audit", |mesh, x0, _| audit::intersections(mesh, x0).len()),
     ("pairs", |mesh, x0, x1| {
-        Detector::new(mesh).pairs(mesh, x0, x1, 0.0).len()
+        let mut collider = Collider::new(mesh);
+        let motion = collider.motion(x0, x1).expect(READ);
+        collider.pairs(motion, 0.0).len()
     }),
     ("impacts-fast", |mesh, x0, x1| {
         impacts(mesh, x0, x1, Mode::Fast)
@@ -89,9 +91,14 @@ const KERNELS: [Kernel; 5] = [
     }),
 ];
 
-fn impacts(mesh: &Mesh, x0: &[DVec3], x1: &[DVec3], mode: Mode) -> usize {
+/// Readers refuse what a motion cannot be.
+const READ: &str = "positions were checked when they were read";
+
+fn impacts(mesh: &Arc<Mesh>, x0: &[DVec3], x1: &[DVec3], mode: Mode) -> usize {
     let asked = Asked { mode, margin: None };
-    Detector::new(mesh).impacts(mesh, x0, x1, &asked).len()
+    let mut collider = Collider::new(mesh);
+    let motion = collider.motion(x0, x1).expect(READ);
+    collider.impacts(motion, &asked).len()
 }
 
 impl Bench {

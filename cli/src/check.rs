@@ -11,9 +11,8 @@ use std::time::Duration;
 use glam::DVec3;
 use indicatif::{ProgressBar, ProgressStyle};
 use percale::geometry::ccd::Mode;
-use percale::geometry::detect::Asked;
 use percale::geometry::intersect::{Crossings, Scope};
-use percale::geometry::{Detector, Impact, Mesh, Pair};
+use percale::geometry::{Asked, Collider, Impact, Mesh, Pair};
 use percale::io::recording::Recording;
 use percale::io::write_atomically;
 use percale::untangle::{self, Analysis, Rest};
@@ -101,7 +100,7 @@ impl Check {
             paths::write_polylines(path, analysis, &input.positions)?;
         }
         let crossings =
-            Detector::new(&input.mesh).crossings(&input.mesh, &input.positions, Scope::Everything);
+            percale::geometry::crossings(&input.mesh, &input.positions, Scope::Everything);
         if let Some(path) = &self.pairs {
             write_csv(path, "face_a,face_b", |out| {
                 write_faces(out, "", &crossings)
@@ -154,7 +153,7 @@ impl Check {
         let body_of_face: Vec<u32> = (0..mesh.faces().len() as u32)
             .map(|face| mesh.body_of_face(face))
             .collect();
-        let mut detector = Detector::new(mesh);
+        let mut collider = Collider::new(mesh);
         let mut counts = Counts::new();
         let mut pairs = Vec::new();
         let mut lines = Vec::new();
@@ -163,7 +162,7 @@ impl Check {
         let bar = progress_bar(recording.frame_count());
         for frame in 0..recording.frame_count() {
             let x = recording.positions(frame)?;
-            let crossings = detector.crossings(mesh, &x, Scope::Certified);
+            let crossings = collider.crossings(&x, Scope::Certified);
             frames.push(Frame {
                 frame,
                 intersections: crossings.faces.len(),
@@ -216,8 +215,8 @@ impl Check {
             Ccd::Cubic => Mode::Cubic,
         };
         let asked = Asked { mode, margin: None };
-        let impacts =
-            Detector::new(&input.mesh).impacts(&input.mesh, &input.positions, &end, &asked);
+        let mut collider = Collider::new(&input.mesh);
+        let impacts = collider.impacts(collider.motion(&input.positions, &end)?, &asked);
         if let Some(path) = &self.pairs {
             write_csv(path, "kind,v0,v1,v2,v3,time", |out| {
                 impacts.iter().try_for_each(|impact| {

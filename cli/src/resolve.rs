@@ -6,12 +6,11 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use glam::DVec3;
-use percale::geometry::{Body, BodyKind, Detector, Mesh};
+use percale::geometry::{Body, BodyKind, Mesh};
 use percale::io::{self, MeshFile};
-use percale::resolve::{self, Resolve as Settings, lumped_mass};
+use percale::resolve::{self, lumped_mass};
 use percale::response::Stage;
-use percale::state::Surfaces;
-use percale::verify;
+use percale::{Collider, Settings, Surfaces};
 
 use crate::failure::Failure;
 use crate::output::say;
@@ -95,18 +94,20 @@ impl Resolve {
         let thickness = self
             .thickness
             .unwrap_or_else(|| 0.01 * mean_edge(&mesh, &x0, count));
-        let surfaces = Surfaces::uniform(&mesh, x0.clone(), thickness, self.friction);
+        let surfaces = Surfaces::uniform(&mesh, x0.clone(), thickness, self.friction)?;
         let v = vec![DVec3::ZERO; x0.len()];
-        let start = verify::start(Arc::clone(&mesh), x0, v)
+        let mut collider = Collider::new(&mesh);
+        let start = collider
+            .start(x0, v)
             .map_err(|error| Failure::input(format!("{}: {error}", self.start.display())))?;
-        let mut detector = Detector::new(&mesh);
         let resolved = resolve::resolve(
             &settings,
             &start,
             x1,
             &inverse_mass,
             &surfaces,
-            &mut detector,
+            1.0 / 60.0,
+            &mut collider,
         );
         let (accepted, report) = resolved.map_err(|error| {
             Failure::stopped(format!(

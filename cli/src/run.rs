@@ -38,9 +38,6 @@ pub(crate) struct Run {
     /// Replace an earlier result in the folder
     #[arg(long, conflicts_with = "resume")]
     force: bool,
-    /// Write the zone that took the inelastic projection most iterations to a JSON file, e.g. for a test
-    #[arg(long, value_name = "FILE")]
-    hardest_zone: Option<PathBuf>,
     /// Print the totals as one JSON object
     #[arg(long)]
     json: bool,
@@ -111,14 +108,6 @@ impl Run {
             pushed.map_err(|error| Failure::stopped(error.to_string()))?;
         }
         bar.finish_and_clear();
-        if let (Some(path), Some((iterations, zone))) =
-            (&self.hardest_zone, simulation.hardest_zone())
-        {
-            eprintln!("{} contacts, {iterations} iterations", zone.contacts.len());
-            std::fs::write(path, serde_json::to_string(zone)?)
-                .map_err(|error| Failure::stopped(format!("{}: {error}", path.display())))?;
-        }
-
         let state = simulation.state();
         let crossings = audit::obstacle_crossings(state.mesh(), state.positions()).len();
         let summary = folder

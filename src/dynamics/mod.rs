@@ -147,7 +147,7 @@ pub struct Dynamics {
 }
 
 /// A candidate end state, and what it took to find it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Proposal {
     /// Candidate positions, m.
     pub x: Vec<DVec3>,

@@ -187,7 +187,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::geometry::{Body, BodyKind, Detector};
+    use std::sync::Arc;
+
+    use crate::geometry::{Body, BodyKind, Collider, Motion};
     use crate::oracle::position;
 
     /// Proximities of bodies without rest distances between them, as (first feature, second feature).
@@ -197,7 +199,7 @@ mod tests {
             rest: &x.iter().map(|p| 1e3 * *p).collect::<Vec<_>>(),
             gap: None,
         };
-        let found = Detector::new(mesh).proximities(mesh, x, &margin, None);
+        let found = Collider::new(&Arc::new(mesh.clone())).proximities(x, &margin, None);
         found.iter().map(features).collect()
     }
 
@@ -293,7 +295,7 @@ mod tests {
             prop_assume!(area > 1e-3, "to which side a needle leans is not known");
             let faces = vec![[0, 1, 2], [0, 2, 3], [0, 3, 4], [0, 4, 1], [5, 6, 7]];
             let mesh = Mesh::new(8, faces).unwrap();
-            for pair in Detector::new(&mesh).pairs(&mesh, &x, &x, f64::INFINITY) {
+            for pair in Collider::new(&Arc::new(mesh.clone())).pairs(Motion::new(&x, &x), f64::INFINITY) {
                 let vertices = mesh.vertices_of(pair);
                 let at = vertices.map(|v| x[v as usize]);
                 let closest = Closest::of(pair, at);
@@ -388,7 +390,7 @@ mod tests {
             rest: &x.map(|p| 9.0 * p),
             gap: None,
         };
-        let found = Detector::new(&mesh).proximities(&mesh, &x, &margin, None);
+        let found = Collider::new(&Arc::new(mesh.clone())).proximities(&x, &margin, None);
         assert_eq!(found.len(), 1);
         let p = &found[0];
         assert_eq!((p.normal, p.gap), (DVec3::NEG_Z, 0.25));
@@ -400,8 +402,8 @@ mod tests {
             start
         };
         let count = |z: f64| {
-            Detector::new(&mesh)
-                .proximities(&mesh, &x, &margin, Some(&start(z)))
+            Collider::new(&Arc::new(mesh.clone()))
+                .proximities(&x, &margin, Some(&start(z)))
                 .len()
         };
         assert_eq!((count(-0.3), count(-0.25)), (1, 0));
@@ -436,7 +438,7 @@ mod tests {
                 rest: &rest,
                 gap: None,
             };
-            let found = Detector::new(mesh).proximities(mesh, &x, &margin, None);
+            let found = Collider::new(&Arc::new(mesh.clone())).proximities(&x, &margin, None);
             assert_eq!(found.len(), 1, "{found:?}");
             found[0].threshold
         };
@@ -464,7 +466,7 @@ mod tests {
             gap: None,
         };
         assert_eq!(
-            Detector::new(&mesh).proximities(&mesh, &x, &margin, None),
+            Collider::new(&Arc::new(mesh.clone())).proximities(&x, &margin, None),
             []
         );
         // folded in the middle it does
@@ -479,8 +481,8 @@ mod tests {
             })
             .collect();
         assert!(
-            !Detector::new(&mesh)
-                .proximities(&mesh, &folded, &margin, None)
+            !Collider::new(&Arc::new(mesh.clone()))
+                .proximities(&folded, &margin, None)
                 .is_empty()
         );
     }

@@ -13,6 +13,7 @@
 //! `orientations_are_exact_at_the_ends_of_the_range` tests it. `verify::audit` is the second opinion and shares no code with this file.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use glam::DVec3;
 use rayon::prelude::*;
@@ -21,7 +22,7 @@ use robust::{Coord, Coord3D};
 use super::box32::Box32;
 use super::bvh::Tree;
 use super::mesh::check_positions;
-use super::{Detector, Mesh};
+use super::{Collider, Mesh};
 
 /// Which pairs of faces are looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -67,10 +68,14 @@ pub fn crossing_faces(mesh: &Mesh, x: &[DVec3]) -> Vec<[u32; 2]> {
     crossings(mesh, x, Scope::Certified).faces
 }
 
-impl Detector {
+impl Collider {
     /// All crossings at `x`.
-    pub fn crossings(&mut self, mesh: &Mesh, x: &[DVec3], scope: Scope) -> Crossings {
-        find(&mut self.tree, mesh, x, scope)
+    ///
+    /// # Panics
+    /// If there is not one position per vertex.
+    pub fn crossings(&mut self, x: &[DVec3], scope: Scope) -> Crossings {
+        let mesh = Arc::clone(self.mesh());
+        find(&mut self.tree, &mesh, x, scope)
     }
 }
 

@@ -6,15 +6,22 @@
 //! of vertices that went further have to be tested. The exact test would say the same of all others, so results are the same to the bit.
 //! Likewise what is proved of an expected motion by the whole thickness spares most of the look at the actual one by half of it.
 
+use std::sync::Arc;
+
 use glam::DVec3;
 use rayon::prelude::*;
 
+use super::collider::Motion;
+use super::mesh::check_positions;
 use super::{Mesh, Pair};
 
 /// Proved: every pair that is not `near`, and not of two obstacle features, stays at least `distance` apart while all vertices go
 /// straight from `x0` to `x1`.
+///
+/// Only a look can make one, and it speaks of one mesh, one start and one end: of others it covers what follows from that, or nothing.
 #[derive(Clone, Debug)]
-pub(super) struct Proof {
+pub struct Proof {
+    mesh: Arc<Mesh>,
     x0: Vec<DVec3>,
     x1: Vec<DVec3>,
     distance: f64,
@@ -36,22 +43,29 @@ const REACH: f64 = 0.499;
 const MAX_MOVED_SHARE: f64 = 0.25;
 
 impl Proof {
-    pub(super) fn new(x0: &[DVec3], x1: &[DVec3], distance: f64, near: Vec<Pair>) -> Self {
-        Self {
-            x0: x0.to_vec(),
-            x1: x1.to_vec(),
+    /// None of an end that is outside the range of the continuous test: what its bounds do not cover proves nothing.
+    pub(super) fn new(
+        mesh: &Arc<Mesh>,
+        motion: Motion<'_>,
+        distance: f64,
+        near: Vec<Pair>,
+    ) -> Option<Self> {
+        check_positions(mesh, motion.end).ok()?;
+        Some(Self {
+            mesh: Arc::clone(mesh),
+            x0: motion.start.to_vec(),
+            x1: motion.end.to_vec(),
             distance,
             near,
-        }
+        })
     }
 
     /// The proof after all pairs of the vertices in `changed`, which ascend, were tested at `x1`, `near` being what was found; none if it is
     /// about another motion.
     pub(super) fn updated(
         mut self,
-        mesh: &Mesh,
-        x0: &[DVec3],
-        x1: &[DVec3],
+        mesh: &Arc<Mesh>,
+        Motion { start: x0, end: x1 }: Motion<'_>,
         changed: &[u32],
         distance: f64,
         near: Vec<Pair>,
@@ -60,9 +74,11 @@ impl Proof {
         let is_stale =
             |(v, (new, old)): (usize, (&DVec3, &DVec3))| new != old && !is_changed(v as u32);
         let mut ends = x1.iter().zip(&self.x1).enumerate();
-        if distance != self.distance || x0 != self.x0 || ends.any(is_stale) {
+        let is_other = !Arc::ptr_eq(mesh, &self.mesh) || distance != self.distance || x0 != self.x0;
+        if is_other || ends.any(is_stale) {
             return None;
         }
+        check_positions(mesh, x1).ok()?;
         let is_old = |pair: &Pair| !mesh.vertices_of(*pair).into_iter().any(is_changed);
         self.near.retain(is_old);
         self.near.extend(near);
@@ -72,8 +88,14 @@ impl Proof {
 
     /// What has to be tested to know which pairs come nearer than `apart` in the motion from `x0` to `x1`; none if that would not be less
     /// than everything.
-    pub(super) fn open(&self, x0: &[DVec3], x1: &[DVec3], apart: f64) -> Option<Open<'_>> {
-        if x0 != self.x0 || self.distance < apart {
+    pub(super) fn open(
+        &self,
+        mesh: &Arc<Mesh>,
+        Motion { start: x0, end: x1 }: Motion<'_>,
+        apart: f64,
+    ) -> Option<Open<'_>> {
+        let is_other = !Arc::ptr_eq(mesh, &self.mesh) || x0 != self.x0;
+        if is_other || self.distance < apart {
             return None;
         }
         let reach = REACH * (self.distance - apart);

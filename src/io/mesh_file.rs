@@ -1,6 +1,7 @@
 //! What a mesh file holds, in the file's own numbering, and how several become one mesh.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use glam::{DVec2, DVec3};
 
@@ -84,7 +85,7 @@ pub enum ScalarKind {
 #[derive(Clone, Debug)]
 pub struct Assembly {
     /// Topology, with one body per file.
-    pub mesh: Mesh,
+    pub mesh: Arc<Mesh>,
     /// Positions of all vertices.
     pub positions: Vec<DVec3>,
     /// Names of the parts: named objects where a file has at least two, otherwise its connected components.
@@ -125,7 +126,7 @@ impl MeshFile {
     ///
     /// # Errors
     /// No faces, or a field that was changed after reading is not valid.
-    pub fn into_mesh(self) -> Result<(Mesh, Vec<DVec3>), FileError> {
+    pub fn into_mesh(self) -> Result<(Arc<Mesh>, Vec<DVec3>), FileError> {
         let Assembly {
             mesh, positions, ..
         } = assemble(vec![self])?;
@@ -224,7 +225,7 @@ pub fn assemble(files: Vec<MeshFile>) -> Result<Assembly, FileError> {
     check_positions(&mesh, &positions).map_err(as_mesh_error)?;
     let (part_names, part_of_face) = parts(&files, &mesh);
     Ok(Assembly {
-        mesh,
+        mesh: Arc::new(mesh),
         positions,
         part_names,
         part_of_face,

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use glam::DVec3;
 
@@ -18,7 +19,7 @@ use crate::step::{FrameReport, TICKS_PER_FRAME};
 pub struct Recording {
     path: PathBuf,
     scene: Scene,
-    mesh: Mesh,
+    mesh: Arc<Mesh>,
     caches: Vec<Cache>,
     frames: u64,
     reports: Vec<FrameReport>,
@@ -87,7 +88,7 @@ impl Recording {
         let mut recording = Self {
             path: path.into(),
             scene,
-            mesh,
+            mesh: Arc::new(mesh),
             caches,
             frames: done + 1,
             reports: Vec::new(),
@@ -103,7 +104,7 @@ impl Recording {
     }
 
     /// All objects as one mesh; its bodies carry their names.
-    pub fn mesh(&self) -> &Mesh {
+    pub fn mesh(&self) -> &Arc<Mesh> {
         &self.mesh
     }
 

@@ -10,7 +10,7 @@
 use glam::DVec3;
 
 use super::contact::push;
-use crate::geometry::{Asked, Detector};
+use crate::geometry::{Asked, Collider, Motion};
 use crate::state::Surfaces;
 use crate::verify::Verified;
 
@@ -28,7 +28,7 @@ pub fn bounce(
     dt: f64,
     inverse_mass: &[f64],
     surfaces: &Surfaces,
-    detector: &mut Detector,
+    collider: &mut Collider,
 ) -> Vec<DVec3> {
     let (mesh, x0) = (start.mesh(), start.positions());
     let scripted = |v: usize| (target[v] - x0[v]) / dt;
@@ -47,7 +47,7 @@ pub fn bounce(
         .collect()
     };
     let asked = Asked::default();
-    let mut impacts = detector.impacts(mesh, x0, &end(&v), &asked);
+    let mut impacts = collider.impacts(Motion::new(x0, &end(&v)), &asked);
     for _ in 0..ROUNDS {
         let mut changed = Vec::new();
         for impact in &impacts {
@@ -70,7 +70,9 @@ pub fn bounce(
         }
         changed.sort_unstable();
         changed.dedup();
-        impacts = detector.impacts_of(mesh, x0, &end(&v), &changed, &asked);
+        let end = end(&v);
+        let look = collider.look_again(Motion::new(x0, &end), &changed, &asked, None);
+        impacts = look.impacts;
     }
     for (i, velocity) in v.iter_mut().enumerate() {
         if inverse_mass[i] == 0.0 {

@@ -28,11 +28,11 @@ pub use pass::{Pass, Scope};
 pub use repulsion::{Pressed, Repelled, Repulsion, RepulsionForm};
 pub use rigid_zones::RigidZones;
 
-use self::inelastic::zone::Zone;
 use crate::dynamics::Proposal;
 use crate::geometry::critical::is_critical;
-use crate::geometry::detect::{Asked, Detector, Margin};
-use crate::geometry::{ContactPoint, Impact, Mesh, Proximity, ccd};
+use crate::geometry::{
+    Asked, Collider, ContactPoint, Impact, Look, Margin, Mesh, Proof, Proximity, ccd,
+};
 use crate::state::Candidate;
 
 /// A response method with its settings, as a scene names it.
@@ -210,6 +210,8 @@ pub struct Response {
     pub accounts: Vec<(&'static str, Account)>,
     /// Impacts found that were not excluded when the stages ended; [`crate::verify::accept`] judges them.
     pub left: usize,
+    /// What the last look at the motion proved.
+    pub proof: Option<Proof>,
     /// Vertices that were part of an impact at any time, ascending.
     pub touched: Vec<u32>,
     /// Points that impulses had to push open.
@@ -218,19 +220,8 @@ pub struct Response {
     pub met: Vec<ContactPoint>,
     /// Zones that the inelastic projection had to leave to the next stage.
     pub unsolved: usize,
-    /// The zone that took the inelastic projection most iterations (`u32::MAX`: unsolved).
-    pub hardest: Option<Box<(u32, Zone)>>,
     /// Vertices that a rigid or held zone moved, ascending: their mean velocity is all that they have left.
     pub zoned: Vec<u32>,
-}
-
-impl Response {
-    fn keep_hardest(&mut self, other: Option<(u32, Zone)>) {
-        let most = self.hardest.as_ref().map(|hardest| hardest.0);
-        if let Some(other) = other.filter(|other| most.is_none_or(|most| other.0 > most)) {
-            self.hardest = Some(Box::new(other));
-        }
-    }
 }
 
 impl Response {
@@ -295,25 +286,26 @@ pub fn respond(
     stages: &[Stage],
     near: &[Proximity],
     candidate: &mut Candidate<'_>,
-    detector: &mut Detector,
+    collider: &mut Collider,
 ) -> Response {
     let scope = Scope::All;
-    respond_in(&[Pass { scope, stages }], near, candidate, detector)
+    respond_in(&[Pass { scope, stages }], near, candidate, collider, None)
 }
 
-/// The same pass after pass, each over its own impacts; see [`pass`].
+/// The same pass after pass, each over its own impacts; see [`pass`]. What is `known` of a motion like this one only spares work.
 pub fn respond_in(
     passes: &[Pass<'_>],
     near: &[Proximity],
     candidate: &mut Candidate<'_>,
-    detector: &mut Detector,
+    collider: &mut Collider,
+    known: Option<&Proof>,
 ) -> Response {
     let surfaces = candidate.surfaces;
     let gaps = least_gaps(candidate.mesh(), near);
-    let judged: Vec<f64> = surfaces.thickness.iter().map(|h| SLACK * h).collect();
+    let judged: Vec<f64> = surfaces.thickness().iter().map(|h| SLACK * h).collect();
     let margin = Margin {
         thickness: &judged,
-        rest: &surfaces.rest,
+        rest: surfaces.rest(),
         gap: Some(&gaps),
     };
     let asked = Asked {
@@ -324,7 +316,10 @@ pub fn respond_in(
 
     let mut response = Response::default();
     let mut touched = vec![false; candidate.x.len()];
-    let mut impacts = detector.impacts(start.mesh(), start.positions(), &candidate.x, &asked);
+    let Look {
+        mut impacts,
+        mut proof,
+    } = collider.look(candidate.motion(), &asked, known);
     response.met = impacts.iter().map(Impact::point).collect();
     let stages = passes
         .iter()
@@ -375,13 +370,9 @@ pub fn respond_in(
                     .iter()
                     .all(|v| changed.binary_search(v).is_err())
             });
-            impacts.extend(detector.impacts_of(
-                start.mesh(),
-                start.positions(),
-                &candidate.x,
-                &changed,
-                &asked,
-            ));
+            let look = collider.look_again(candidate.motion(), &changed, &asked, proof);
+            impacts.extend(look.impacts);
+            proof = look.proof;
             impacts.sort_by(|a, b| a.time.total_cmp(&b.time).then(a.pair.cmp(&b.pair)));
             own = in_scope(&impacts);
         }
@@ -392,7 +383,6 @@ pub fn respond_in(
             Memory::Inelastic(zones) => {
                 response.pushed.extend(zones.pushed());
                 response.unsolved += zones.unsolved();
-                response.keep_hardest(zones.hardest());
             }
             Memory::RigidZones(_) | Memory::Hold(_) => {}
         }
@@ -400,6 +390,7 @@ pub fn respond_in(
     response.zoned.sort_unstable();
     response.zoned.dedup();
     response.left = impacts.len();
+    response.proof = proof;
     response.touched = (0..)
         .zip(touched)
         .filter_map(|(v, touched)| touched.then_some(v))

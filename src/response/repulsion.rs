@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::contact::{Balanced, Impulse};
 use super::coupling::{Coupled, Coupling};
 use crate::geometry::critical::is_critical;
-use crate::geometry::{ContactPoint, Detector, Impact, Margin, Pair, Proximity};
+use crate::geometry::{Collider, ContactPoint, Foreseen, Impact, Margin, Pair, Proximity};
 use crate::state::Candidate;
 
 /// How strongly repulsions open what is too near.
@@ -104,32 +104,29 @@ const SWEEPS_OF_PUSHING: u32 = 7;
 impl Repulsion {
     /// What is near at the start of the interval: for [`Repulsion::apply`], and for [`super::respond`] to know where cloth
     /// lies on something. The end positions of the candidate only spare work.
-    pub fn near(&self, candidate: &Candidate<'_>, detector: &mut Detector) -> Vec<Proximity> {
-        let (mesh, x) = (candidate.mesh(), candidate.start.positions());
+    pub fn near(&self, candidate: &Candidate<'_>, collider: &mut Collider) -> Vec<Proximity> {
         let reach = self.reach(candidate);
-        detector.expect(mesh, x, &candidate.x, &reach);
-        detector.proximities(mesh, x, &margin(&reach, candidate), None)
+        collider.expect(candidate.motion(), &reach);
+        let x = candidate.start.positions();
+        collider.proximities(x, &margin(&reach, candidate), None)
     }
 
     /// What is near at the start of the interval, and the impacts between other features in a candidate that goes on as it did, where the
     /// surfaces are nearest to each other.
-    pub fn foresee(
-        &self,
-        candidate: &Candidate<'_>,
-        detector: &mut Detector,
-    ) -> (Vec<Proximity>, Vec<Impact>) {
-        let (mesh, x0, x1) = (candidate.mesh(), candidate.start.positions(), &candidate.x);
+    pub fn foresee(&self, candidate: &Candidate<'_>, collider: &mut Collider) -> Foreseen {
         let reach = self.reach(candidate);
-        detector.expect(mesh, x0, x1, &reach);
-        let thickness = &candidate.surfaces.thickness;
+        collider.expect(candidate.motion(), &reach);
+        let thickness = candidate.surfaces.thickness();
         let margins = [&reach, thickness].map(|thickness| margin(thickness, candidate));
-        let (near, mut impacts) = detector.foresee(mesh, x0, x1, &margins[0], &margins[1]);
-        impacts.retain(|impact| is_critical(mesh, impact, x0, x1));
-        (near, impacts)
+        let mut foreseen = collider.foresee(candidate.motion(), &margins[0], &margins[1]);
+        let (mesh, x0) = (candidate.mesh(), candidate.start.positions());
+        let is_nearest = |impact: &Impact| is_critical(mesh, impact, x0, &candidate.x);
+        foreseen.impacts.retain(is_nearest);
+        foreseen
     }
 
     fn reach(&self, candidate: &Candidate<'_>) -> Vec<f64> {
-        let thickness = candidate.surfaces.thickness.iter();
+        let thickness = candidate.surfaces.thickness().iter();
         thickness.map(|h| self.reach * h).collect()
     }
 
@@ -327,7 +324,7 @@ impl Repulsion {
 fn margin<'a>(thickness: &'a [f64], candidate: &Candidate<'a>) -> Margin<'a> {
     Margin {
         thickness,
-        rest: &candidate.surfaces.rest,
+        rest: candidate.surfaces.rest(),
         gap: None,
     }
 }

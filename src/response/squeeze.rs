@@ -11,8 +11,7 @@
 
 use super::inelastic::{Inelastic, Pinched, Zones};
 use super::{Account, Response, Round};
-use crate::geometry::detect::{Asked, Detector};
-use crate::geometry::{Impact, ccd};
+use crate::geometry::{Asked, Collider, Impact, ccd};
 use crate::state::Candidate;
 
 /// Rounds without an answer after which there is none.
@@ -41,8 +40,7 @@ pub enum NoRoom {
 ///
 /// # Errors
 /// See [`NoRoom`]; the candidate is then of no use.
-pub fn squeeze(candidate: &mut Candidate<'_>, detector: &mut Detector) -> Result<Response, NoRoom> {
-    let start = candidate.start;
+pub fn squeeze(candidate: &mut Candidate<'_>, collider: &mut Collider) -> Result<Response, NoRoom> {
     let asked = Asked {
         mode: ccd::Mode::Exact,
         margin: None,
@@ -55,7 +53,7 @@ pub fn squeeze(candidate: &mut Candidate<'_>, detector: &mut Detector) -> Result
     let mut zones = Zones::squeezing(candidate);
     let before = candidate.x.clone();
     let mut response = Response::default();
-    let mut impacts = detector.impacts(start.mesh(), start.positions(), &candidate.x, &asked);
+    let mut impacts = collider.impacts(candidate.motion(), &asked);
     while !impacts.is_empty() {
         if response.rounds.len() == MAX_ROUNDS {
             return Err(NoRoom::Unknown);
@@ -81,7 +79,7 @@ pub fn squeeze(candidate: &mut Candidate<'_>, detector: &mut Detector) -> Result
         if changed.is_empty() {
             return Err(NoRoom::Unknown);
         }
-        impacts = detector.impacts(start.mesh(), start.positions(), &candidate.x, &asked);
+        impacts = collider.impacts(candidate.motion(), &asked);
     }
     response.touched.sort_unstable();
     response.touched.dedup();

@@ -7,6 +7,7 @@ use glam::DVec3;
 use super::objects::{Grip, Object};
 use super::{OnPinch, Quantity, Scene, SceneError};
 use crate::dynamics::{ClothModel, Dynamics, RestShape};
+use crate::error::StartError;
 use crate::geometry::{Body, Mesh};
 use crate::script::Script;
 use crate::state::Surfaces;
@@ -72,7 +73,7 @@ impl Scene {
         }
         let dynamics = dynamics.with_soft_pins(&pins);
         let surfaces = self.surfaces(&mesh, rest, &objects)?;
-        let seams = self.seams(&mesh, &objects, &x, &surfaces.thickness)?;
+        let seams = self.seams(&mesh, &objects, &x, surfaces.thickness())?;
         let dynamics = dynamics.with_seams(&seams);
         let settings = Settings {
             fps: self.fps,
@@ -103,22 +104,24 @@ impl Scene {
         let thickness = self
             .thickness
             .unwrap_or_else(|| 0.01 * mean_cloth_edge(mesh, &rest));
-        let mut surfaces = Surfaces::uniform(mesh, rest, thickness, self.friction);
-        surfaces.layer = objects.iter().map(|object| object.layer).collect();
-        surfaces.thickness.clear();
+        let mut own = Vec::new();
         for object in objects {
-            let own = object.thickness.unwrap_or(thickness);
+            let thickness = object.thickness.unwrap_or(thickness);
             let map = object.painted(Quantity::Thickness)?;
-            surfaces
-                .thickness
-                .extend(map.iter().map(|factor| factor * own));
+            own.extend(map.iter().map(|factor| factor * thickness));
         }
+        let layers = objects.iter().map(|object| object.layer).collect();
+        let mut surfaces = Surfaces::uniform(mesh, rest, thickness, self.friction)
+            .and_then(|surfaces| surfaces.with_thickness(own)?.with_layers(layers))
+            .map_err(StartError::from)?;
         for pair in &self.surface_pair {
             let [first, second] = &pair.surfaces;
             for (a, one) in (0..).zip(objects) {
                 for (b, other) in (0..).zip(objects) {
                     if one.surface == first && other.surface == second {
-                        surfaces.set_friction(a, b, pair.friction);
+                        surfaces
+                            .set_friction(a, b, pair.friction)
+                            .map_err(StartError::from)?;
                     }
                 }
             }

@@ -47,8 +47,8 @@ pub use shapes::Shape;
 use crate::dynamics::{self, Fabric, Stretch};
 use crate::geometry::BodyKind;
 use crate::grid::Grid;
-use crate::response::{Hold, Impulses, Inelastic, Repulsion, Stage};
-use crate::step::TimeSettings;
+use crate::response::{Repulsion, Stage};
+use crate::step::{Settings, TimeSettings};
 
 /// A scene, with every default filled in. SI units, Y up.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -92,14 +92,14 @@ pub struct Scene {
     #[serde(default)]
     pub repulsion: Repulsion,
     /// Stages of every attempt.
-    #[serde(default = "default_response")]
+    #[serde(default = "Settings::default_response")]
     pub response: Vec<Stage>,
     /// Passes of these stages: 1 over all impacts, or 2, first over those with obstacles and then over those of cloth with cloth. What the
     /// second pass pushes into an obstacle is left to shorter intervals and to fail-safes: for comparison only.
     #[serde(default = "default_passes")]
     pub passes: u32,
     /// Further stages at the shortest interval.
-    #[serde(default = "default_failsafe")]
+    #[serde(default = "Settings::default_failsafe")]
     pub failsafe: Vec<Stage>,
     /// What is written.
     #[serde(default)]
@@ -123,23 +123,9 @@ fn default_friction() -> f64 {
 
 /// A few rounds of impulses for what is scattered, then zones as a whole: fewest retries and least energy lost of the
 /// combinations measured (docs/measurements.md).
-fn default_response() -> Vec<Stage> {
-    let impulses = Impulses {
-        max_rounds: 5,
-        ..Impulses::default()
-    };
-    vec![
-        Stage::Impulses(impulses),
-        Stage::Inelastic(Inelastic::default()),
-    ]
-}
 
 fn default_passes() -> u32 {
     1
-}
-
-fn default_failsafe() -> Vec<Stage> {
-    vec![Stage::Hold(Hold::default())]
 }
 
 /// What becomes of a run when scripted objects leave no room.

@@ -10,11 +10,10 @@ use std::sync::Arc;
 
 use glam::DVec3;
 
-use crate::error::{StartError, StepError};
-use crate::geometry::detect::{Asked, Detector};
+use crate::error::{StartError, StepError, ValueError};
 use crate::geometry::intersect::{self, Scope};
 use crate::geometry::mesh::{check_positions, flush_tiny};
-use crate::geometry::{Mesh, ccd};
+use crate::geometry::{Asked, Collider, Mesh, Motion, Proof, ccd};
 use crate::state::Candidate;
 
 /// A state that is proved free of intersections; pairs of two obstacle features are outside the certificate.
@@ -81,19 +80,36 @@ pub fn start(mesh: Arc<Mesh>, x: Vec<DVec3>, v: Vec<DVec3>) -> Result<Verified, 
     }
 }
 
+impl Collider {
+    /// Certifies a start state of the mesh, see [`start`].
+    ///
+    /// # Errors
+    /// Those of [`start`].
+    pub fn start(&self, x: Vec<DVec3>, v: Vec<DVec3>) -> Result<Verified, StartError> {
+        start(Arc::clone(self.mesh()), x, v)
+    }
+}
+
 /// Certifies the end of a motion, or says why not; the start is untouched either way.
 ///
 /// The continuous test is run in exact mode over every pair, on the very bits of the end: what starts apart and meets nothing on
-/// the way ends apart. Coordinates below 1e-70 m become 0 before they are judged. The velocities of the new state are the mean ones, `(x − x₀)/dt`.
+/// the way ends apart. What a [`Proof`] of this mesh, start and motion covers is not tested again; one of anything else covers nothing. Coordinates below 1e-70 m become 0 before they are judged. The velocities of the new state are the mean ones, `(x − x₀)/dt`.
 ///
 /// # Errors
 /// [`StepError::BadCandidate`] for positions that are not numbers or out of range,
-/// [`StepError::Unresolved`] if something meets on the way.
-pub fn accept(candidate: Candidate<'_>, detector: &mut Detector) -> Result<Verified, StepError> {
+/// [`StepError::Unresolved`] if something meets on the way, [`StepError::BadValue`] for a collider of another mesh.
+pub fn accept(
+    candidate: Candidate<'_>,
+    collider: &mut Collider,
+    proof: Option<&Proof>,
+) -> Result<Verified, StepError> {
     let Candidate {
         start, dt, mut x, ..
     } = candidate;
     let mesh = start.mesh();
+    if !Arc::ptr_eq(mesh, collider.mesh()) {
+        return Err(ValueError::OtherMesh { what: "collider" }.into());
+    }
     flush_tiny(&mut x);
     check_positions(mesh, &x)?;
 
@@ -101,7 +117,9 @@ pub fn accept(candidate: Candidate<'_>, detector: &mut Detector) -> Result<Verif
         mode: ccd::Mode::Exact,
         margin: None,
     };
-    let impacts = detector.impacts(mesh, &start.x, &x, &exact);
+    let impacts = collider
+        .look(Motion::new(&start.x, &x), &exact, proof)
+        .impacts;
     if let Some(first) = impacts.first() {
         let [a, .., b] = first.vertices;
         let name = |v| mesh.bodies()[mesh.body_of_vertex(v) as usize].name.clone();
@@ -130,10 +148,11 @@ pub fn accept(candidate: Candidate<'_>, detector: &mut Detector) -> Result<Verif
 /// Those of [`accept`], and [`StepError::Crossing`]: never, unless detection has a bug.
 pub fn accept_stored(
     candidate: Candidate<'_>,
-    detector: &mut Detector,
+    collider: &mut Collider,
+    proof: Option<&Proof>,
 ) -> Result<Verified, StepError> {
-    let accepted = accept(candidate, detector)?;
-    let crossing = detector.crossings(&accepted.mesh, &accepted.x, Scope::Certified);
+    let accepted = accept(candidate, collider, proof)?;
+    let crossing = collider.crossings(&accepted.x, Scope::Certified);
     match crossing.faces.first() {
         Some(&first) => Err(StepError::Crossing {
             count: crossing.faces.len(),

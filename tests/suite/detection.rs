@@ -1,5 +1,7 @@
 //! Detection on whole published meshes: static crossings and impacts with known truth (tests/data/README.md).
 
+use std::sync::Arc;
+
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Read;
@@ -9,7 +11,7 @@ use flate2::read::GzDecoder;
 use glam::DVec3;
 use percale::geometry::ccd::Mode;
 use percale::geometry::intersect::Scope;
-use percale::geometry::{Asked, Detector, Mesh, Pair, crossings};
+use percale::geometry::{Asked, Collider, Mesh, Pair, crossings};
 use percale::verify::audit;
 
 fn data(name: &str) -> PathBuf {
@@ -88,7 +90,8 @@ fn exactly_the_published_pairs_of_the_funnel_meet() {
 
     for mode in [Mode::Exact, Mode::Fast] {
         let asked = Asked { mode, margin: None };
-        let impacts = Detector::new(&mesh).impacts(&mesh, &x0, &x1, &asked);
+        let mut collider = Collider::new(&Arc::new(mesh.clone()));
+        let impacts = collider.impacts(collider.motion(&x0, &x1).unwrap(), &asked);
         let of_kind = |split: usize| -> BTreeSet<_> {
             impacts
                 .iter()

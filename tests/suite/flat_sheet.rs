@@ -2,8 +2,10 @@
 //!
 //! The degenerate case is the common case: it must cost nothing and raise no doubt.
 
+use std::sync::Arc;
+
 use glam::{DMat3, DQuat, DVec3, dvec3};
-use percale::geometry::detect::{Asked, Detector};
+use percale::geometry::{Asked, Collider};
 use percale::geometry::{Mesh, ccd::Mode};
 use percale::scene::Shape;
 
@@ -24,18 +26,13 @@ fn doubts(tilt: DQuat, offset: DVec3, end: impl Fn(DVec3) -> DVec3) -> usize {
     let place = |p: DVec3| tilt * p + offset;
     let x0: Vec<DVec3> = x.iter().map(|&p| place(p)).collect();
     let x1: Vec<DVec3> = x.iter().map(|&p| place(end(p))).collect();
-    let mut detector = Detector::new(&mesh);
-    detector
-        .impacts(
-            &mesh,
-            &x0,
-            &x1,
-            &Asked {
-                mode: Mode::Fast,
-                margin: None,
-            },
-        )
-        .len()
+    let mut collider = Collider::new(&Arc::new(mesh));
+    let asked = Asked {
+        mode: Mode::Fast,
+        margin: None,
+    };
+    let motion = collider.motion(&x0, &x1).unwrap();
+    collider.impacts(motion, &asked).len()
 }
 
 #[test]

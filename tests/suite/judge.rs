@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use glam::{DVec3, dvec3};
 use percale::error::{MeshError, StartError, StepError};
+use percale::geometry::Collider;
 use percale::geometry::Mesh;
-use percale::geometry::detect::Detector;
 use percale::state::{Candidate, Surfaces};
 use percale::verify::{self, Verified, audit};
 
@@ -28,17 +28,11 @@ fn verified(mesh: &Arc<Mesh>, x: &[DVec3]) -> Verified {
 }
 
 fn judge(start: &Verified, end: Vec<DVec3>) -> Result<Verified, StepError> {
-    let surfaces = Surfaces::uniform(start.mesh(), start.positions().to_vec(), 1e-3, 0.0);
+    let surfaces = Surfaces::uniform(start.mesh(), start.positions().to_vec(), 1e-3, 0.0).unwrap();
     let inverse_mass = vec![1.0; end.len()];
-    let mut detector = Detector::new(start.mesh());
-    let candidate = Candidate {
-        start,
-        inverse_mass: &inverse_mass,
-        surfaces: &surfaces,
-        dt: 0.1,
-        x: end,
-    };
-    verify::accept_stored(candidate, &mut detector)
+    let mut collider = Collider::new(start.mesh());
+    let candidate = Candidate::new(start, &inverse_mass, &surfaces, 0.1, end)?;
+    verify::accept_stored(candidate, &mut collider, None)
 }
 
 /// The last three vertices moved by `by`.

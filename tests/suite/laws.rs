@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use glam::{DMat3, DVec3, dvec3};
+use percale::geometry::Collider;
 use percale::geometry::Mesh;
-use percale::geometry::detect::Detector;
 use percale::response::inelastic::Form;
 use percale::response::{
     Hold, Impulses, Inelastic, Repulsion, RepulsionForm, Stage, bounce, respond,
@@ -48,7 +48,7 @@ impl Case {
         inverse_mass: Vec<f64>,
         friction: f64,
     ) -> Self {
-        let surfaces = Surfaces::uniform(mesh, x.to_vec(), THICKNESS, friction);
+        let surfaces = Surfaces::uniform(mesh, x.to_vec(), THICKNESS, friction).unwrap();
         let start =
             verify::start(Arc::clone(mesh), x.to_vec(), vec![DVec3::ZERO; x.len()]).unwrap();
         Self {
@@ -81,19 +81,21 @@ impl Case {
     }
 
     fn respond(&self, stages: &[Stage]) -> (Vec<DVec3>, Verified) {
-        let mut detector = Detector::new(self.start.mesh());
-        let mut candidate = Candidate {
-            start: &self.start,
-            inverse_mass: &self.inverse_mass,
-            surfaces: &self.surfaces,
-            dt: 0.01,
-            x: self.wanted.clone(),
-        };
-        let near = Repulsion::default().near(&candidate, &mut detector);
-        let response = respond(stages, &near, &mut candidate, &mut detector);
+        let mut collider = Collider::new(self.start.mesh());
+        let mut candidate = Candidate::new(
+            &self.start,
+            &self.inverse_mass,
+            &self.surfaces,
+            0.01,
+            self.wanted.clone(),
+        )
+        .unwrap();
+        let near = Repulsion::default().near(&candidate, &mut collider);
+        let response = respond(stages, &near, &mut candidate, &mut collider);
         assert!(!response.rounds.is_empty(), "the case is meant to collide");
-        let x = candidate.x.clone();
-        let accepted = verify::accept(candidate, &mut detector).unwrap();
+        let x = candidate.positions().to_vec();
+        let proof = response.proof.as_ref();
+        let accepted = verify::accept(candidate, &mut collider, proof).unwrap();
         (x, accepted)
     }
 
@@ -212,25 +214,26 @@ fn repulsion_opens_what_is_too_near_and_keeps_momentum() {
         p.y = 0.25 * THICKNESS;
     }
     let mut case = Case::new(&mesh, &x, x.clone(), vec![100.0; x.len()], 0.3);
-    case.surfaces.rest = rest; // features of one body are not pushed beyond half their distance at rest
-    let mut detector = Detector::new(&mesh);
-    let mut candidate = Candidate {
-        start: &case.start,
-        inverse_mass: &case.inverse_mass,
-        surfaces: &case.surfaces,
-        dt: 0.01,
-        x: x.clone(),
-    };
+    case.surfaces = case.surfaces.with_rest(&mesh, rest).unwrap(); // features of one body are not pushed beyond half their distance at rest
+    let mut collider = Collider::new(&mesh);
+    let mut candidate = Candidate::new(
+        &case.start,
+        &case.inverse_mass,
+        &case.surfaces,
+        0.01,
+        x.clone(),
+    )
+    .unwrap();
     let repulsion = Repulsion::default();
-    let near = repulsion.near(&candidate, &mut detector);
+    let near = repulsion.near(&candidate, &mut collider);
     let pushed = repulsion.apply(&near, 1.0, &[], &mut candidate).points;
     assert!(pushed.len() > 100, "{} points pushed", pushed.len());
-    assert!(case.momentum(&candidate.x).length() < 1e-15);
+    assert!(case.momentum(candidate.positions()).length() < 1e-15);
     let height = |x: &[DVec3]| {
         x[121..].iter().map(|p| p.y).sum::<f64>() / 121.0
             - x[..121].iter().map(|p| p.y).sum::<f64>() / 121.0
     };
-    let (before, after) = (height(&x), height(&candidate.x));
+    let (before, after) = (height(&x), height(candidate.positions()));
     assert!(
         after > before && after < THICKNESS,
         "opens, and does not pop: {before} {after}"
@@ -251,7 +254,8 @@ fn the_response_does_not_depend_on_units() {
         case.inverse_mass.clone(),
         0.3,
     );
-    large.surfaces.thickness.fill(unit * THICKNESS);
+    let thick = vec![unit * THICKNESS; x.len()];
+    large.surfaces = large.surfaces.with_thickness(thick).unwrap();
     let (y, _) = large.respond(&impulses());
     assert_eq!(scaled(&x), y);
 }
@@ -340,7 +344,7 @@ fn bounced(restitution: f64, friction: f64, lower_is_free: bool) -> (Case, Vec<D
     if !lower_is_free {
         case.inverse_mass[..121].fill(0.0);
     }
-    let mut detector = Detector::new(case.start.mesh());
+    let mut collider = Collider::new(case.start.mesh());
     let target = case.start.positions().to_vec();
     let after = bounce(
         restitution,
@@ -349,7 +353,7 @@ fn bounced(restitution: f64, friction: f64, lower_is_free: bool) -> (Case, Vec<D
         dt,
         &case.inverse_mass,
         &case.surfaces,
-        &mut detector,
+        &mut collider,
     );
     (case, v, after)
 }
@@ -404,8 +408,8 @@ fn one_vertex_comes_back_from_a_face_with_its_share_of_the_speed() {
     v[3] = dvec3(0.5, -3.0, 0.0);
     let start = verify::start(Arc::clone(&mesh), x.clone(), v).unwrap();
     let inverse_mass = [0.0, 0.0, 0.0, 2.0, 0.0, 0.0];
-    let surfaces = Surfaces::uniform(&mesh, x.clone(), THICKNESS, 0.05);
-    let mut detector = Detector::new(&mesh);
+    let surfaces = Surfaces::uniform(&mesh, x.clone(), THICKNESS, 0.05).unwrap();
+    let mut collider = Collider::new(&mesh);
     let after = bounce(
         0.8,
         &start,
@@ -413,7 +417,7 @@ fn one_vertex_comes_back_from_a_face_with_its_share_of_the_speed() {
         0.01,
         &inverse_mass,
         &surfaces,
-        &mut detector,
+        &mut collider,
     );
     // friction by Coulomb's law: 0.05 of the change of the normal speed
     let expected = dvec3(0.5 - 0.05 * 1.8 * 3.0, 0.8 * 3.0, 0.0);
@@ -431,18 +435,19 @@ fn a_spring_repulsion_gives_under_pressure_and_is_capped() {
         let mut wanted = x.clone();
         wanted[121..].iter_mut().for_each(|p| p.y -= speed);
         let mut case = Case::new(&mesh, &x, wanted, vec![100.0; x.len()], 0.0);
-        case.surfaces.rest = two_sheets().1; // far apart at rest, one body as they are
-        let mut candidate = Candidate {
-            start: &case.start,
-            inverse_mass: &case.inverse_mass,
-            surfaces: &case.surfaces,
-            dt: 1e-3,
-            x: case.wanted.clone(),
-        };
-        let near = repulsion.near(&candidate, &mut Detector::new(&mesh));
+        case.surfaces = case.surfaces.with_rest(&mesh, two_sheets().1).unwrap(); // far apart at rest, one body as they are
+        let mut candidate = Candidate::new(
+            &case.start,
+            &case.inverse_mass,
+            &case.surfaces,
+            1e-3,
+            case.wanted.clone(),
+        )
+        .unwrap();
+        let near = repulsion.near(&candidate, &mut Collider::new(&mesh));
         repulsion.apply(&near, 1.0, &[], &mut candidate);
         let mean = |x: &[DVec3]| x.iter().map(|p| p.y).sum::<f64>() / 121.0;
-        mean(&candidate.x[121..]) - mean(&candidate.x[..121])
+        mean(&candidate.positions()[121..]) - mean(&candidate.positions()[..121])
     };
     let kinematic = Repulsion::default();
     let spring = |stiffness, damping| Repulsion {

@@ -20,6 +20,7 @@ mod dynamics_keys;
 mod flat_sheet;
 mod friction;
 mod friction_laws;
+mod golden;
 mod in_loops;
 mod judge;
 mod laws;

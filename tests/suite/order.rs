@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use glam::{DVec3, dvec3};
-use percale::geometry::detect::Detector;
+use percale::geometry::Collider;
 use percale::geometry::{Body, BodyKind, Mesh};
 use percale::response::{
     Impulses, Inelastic, Pass, Response, RigidZones, Scope, Stage, respond_in,
@@ -51,21 +51,23 @@ impl Triangles {
             faces: i..i + 1,
         });
         let mesh = Mesh::with_bodies(self.x.len(), faces, bodies.collect()).unwrap();
-        let surfaces = Surfaces::uniform(&mesh, self.x.clone(), THICKNESS, 0.0);
+        let surfaces = Surfaces::uniform(&mesh, self.x.clone(), THICKNESS, 0.0).unwrap();
         let still = vec![DVec3::ZERO; self.x.len()];
         let start = verify::start(Arc::new(mesh), self.x.clone(), still).unwrap();
-        let mut detector = Detector::new(start.mesh());
+        let mut collider = Collider::new(start.mesh());
         let wanted = self.x.iter().enumerate().map(|(v, x)| x + self.way[v / 3]);
-        let mut candidate = Candidate {
-            start: &start,
-            inverse_mass: &self.inverse_mass,
-            surfaces: &surfaces,
-            dt: 0.01,
-            x: wanted.collect(),
-        };
-        let response = respond_in(passes, &[], &mut candidate, &mut detector);
-        let x = candidate.x.clone();
-        let accepted = verify::accept(candidate, &mut detector).is_ok();
+        let mut candidate = Candidate::new(
+            &start,
+            &self.inverse_mass,
+            &surfaces,
+            0.01,
+            wanted.collect(),
+        )
+        .unwrap();
+        let response = respond_in(passes, &[], &mut candidate, &mut collider, None);
+        let x = candidate.positions().to_vec();
+        let proof = response.proof.as_ref();
+        let accepted = verify::accept(candidate, &mut collider, proof).is_ok();
         (response, x, accepted)
     }
 }

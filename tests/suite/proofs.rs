@@ -1,8 +1,10 @@
 //! What the detector proved about a motion is used for the next one; here by two features whose answer a formula tells.
 
+use std::sync::Arc;
+
 use glam::{DVec3, dvec3};
 use percale::geometry::ccd::Mode;
-use percale::geometry::{Asked, Body, BodyKind, Detector, Margin, Mesh};
+use percale::geometry::{Asked, Body, BodyKind, Collider, Margin, Mesh, Proof};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -84,7 +86,7 @@ proptest! {
         idle in select(vec![1.0, 40.0]),
         looks_between in select(vec![true, true, false]),
     ) {
-        let mesh = mesh();
+        let mesh = Arc::new(mesh());
         let above = at([0.0, start], on_side);
         let below = at([0.0, -0.1 * start], on_side);
         let thickness = |factor: f64| -> Vec<f64> {
@@ -92,15 +94,18 @@ proptest! {
             (0..above.len()).map(of).collect()
         };
         let exact = Asked { mode: Mode::Exact, margin: None };
-        let mut detector = Detector::new(&mesh);
+        let mut collider = Collider::new(&mesh);
+        let mut proof: Option<Proof> = None;
         let mut look = |x0: &[DVec3], x1: &[DVec3], factor: f64, changed: Option<&[u32]>| {
             let thickness = thickness(factor);
             let margin = Margin { thickness: &thickness, rest: &above, gap: None };
             let asked = Asked { mode: Mode::Fast, margin: Some(margin) };
-            match changed {
-                Some(changed) => detector.impacts_of(&mesh, x0, x1, changed, &asked),
-                None => detector.impacts(&mesh, x0, x1, &asked),
+            let motion = collider.motion(x0, x1).unwrap();
+            let look = match changed {
+                Some(changed) => collider.look_again(motion, changed, &asked, proof.take()),
+                None => collider.look(motion, &asked, None),
             };
+            proof = look.proof;
         };
 
         let ([first, second, _], last) = (gaps, gaps[last]);
@@ -119,8 +124,9 @@ proptest! {
         let change = last - (heights[1] - heights[0]);
         let end = at([heights[0] - share * change, heights[1] + (1.0 - share) * change], on_side);
         let x0 = if from_below { &below } else { &above };
-        let found = detector.impacts(&mesh, x0, &end, &exact);
+        let motion = collider.motion(x0, &end).unwrap();
+        let found = collider.look(motion, &exact, proof.as_ref()).impacts;
         prop_assert_eq!(found.is_empty(), (last > 0.0) != from_below, "{:?}", found);
-        prop_assert_eq!(found, Detector::new(&mesh).impacts(&mesh, x0, &end, &exact));
+        prop_assert_eq!(found, Collider::new(&mesh).impacts(motion, &exact));
     }
 }

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use glam::{DVec3, dvec3};
-use percale::geometry::{Detector, Mesh};
-use percale::resolve::{Resolve, lumped_mass, resolve};
+use percale::Settings;
+use percale::geometry::{Collider, Mesh};
+use percale::resolve::{lumped_mass, resolve};
 use percale::scene::Shape;
 use percale::state::Surfaces;
 use percale::verify::{self, audit};
@@ -77,8 +78,8 @@ fn throw(cases: u32, layer_count: u32, seed: u64) -> Vec<Thrown> {
     let (mesh, mut x) = layers(layer_count, &mut random);
     let rest = x.clone();
     let inverse_mass: Vec<f64> = lumped_mass(&mesh, &x).iter().map(|m| 1.0 / m).collect();
-    let surfaces = Surfaces::uniform(&mesh, rest, 2e-3, 0.3);
-    let mut detector = Detector::new(&mesh);
+    let surfaces = Surfaces::uniform(&mesh, rest, 2e-3, 0.3).unwrap();
+    let mut collider = Collider::new(&mesh);
     let pairs = pair_count(&mesh);
     let mut thrown = Vec::new();
     for case in 0..cases {
@@ -86,12 +87,13 @@ fn throw(cases: u32, layer_count: u32, seed: u64) -> Vec<Thrown> {
             verify::start(Arc::clone(&mesh), x.clone(), vec![DVec3::ZERO; x.len()]).unwrap();
         let end: Vec<DVec3> = x.iter().map(|_| random.point()).collect();
         let resolved = resolve(
-            &Resolve::default(),
+            &Settings::default(),
             &start,
             end,
             &inverse_mass,
             &surfaces,
-            &mut detector,
+            1.0,
+            &mut collider,
         );
         let (accepted, report) = resolved.unwrap_or_else(|error| panic!("case {case}: {error}"));
         assert!(report.rounds <= MAX_ROUNDS, "case {case}: {report:?}");

@@ -453,7 +453,7 @@ fn a_pinch_is_proved_and_never_solved_in_silence() {
     assert!(tight(Form::Paper, false).solve(&zone).is_err());
 }
 
-/// Zones that scene runs found hardest; `percale run SCENE --hardest-zone FILE` writes one.
+/// Zones that scene runs found hardest.
 fn recorded() -> Vec<(String, Zone)> {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/zones");
     let mut paths: Vec<_> = std::fs::read_dir(folder)

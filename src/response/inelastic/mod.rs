@@ -120,7 +120,6 @@ pub(super) struct Zones {
     connects: Vec<f64>,
     /// By root: zones without a solution, with the number of their contacts then.
     unsolved: BTreeMap<u32, usize>,
-    hardest: Option<(u32, Zone)>,
     /// Whether contacts that leave no room for one another give up part of their gaps.
     squeezes: bool,
     /// What proves that a zone has no room at all, least room first.
@@ -164,7 +163,6 @@ impl Zones {
             newest: BTreeMap::new(),
             connects,
             unsolved: BTreeMap::new(),
-            hardest: None,
             squeezes: false,
             pinched: None,
         }
@@ -182,11 +180,6 @@ impl Zones {
     /// How many zones have no solution.
     pub(super) fn unsolved(&self) -> usize {
         self.unsolved.len()
-    }
-
-    /// The zone that took most iterations, with their number.
-    pub(super) fn hardest(self) -> Option<(u32, Zone)> {
-        self.hardest
     }
 
     /// The earliest impacts of each group that is connected by impacts and zones.
@@ -318,10 +311,6 @@ impl Inelastic {
             if let Some(certificate) = pinched {
                 zones.keep_pinched(&certificate, group);
             }
-            let iterations = match &solution {
-                Ok(solution) => solution.iterations,
-                Err(_) => u32::MAX,
-            };
             zones.unsolved.remove(&group[0].0);
             let x = match solution {
                 Ok(solution) => {
@@ -339,13 +328,6 @@ impl Inelastic {
                     candidate.x[v as usize] = *x;
                     changed.push(v);
                 }
-            }
-            if zones
-                .hardest
-                .as_ref()
-                .is_none_or(|(most, _)| iterations > *most)
-            {
-                zones.hardest = Some((iterations, zone));
             }
         }
         for (number, squeezed) in targets {

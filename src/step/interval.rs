@@ -1,0 +1,484 @@
+//! One try at one interval: a value that passes five stations.
+//!
+//! ```text
+//! propose ──▶ repel ──▶ respond ──▶ judge ──▶ settle
+//! where the    what is    what      what is    the velocities
+//! cloth would  too near   meets     proved     that are left
+//! go           is kept    is kept
+//!              apart      apart
+//! ```
+//!
+//! A run, [`crate::resolve()`] and an integrator of your own pass the same stations; they differ in who proposes. An interval that is
+//! refused says why, and has changed nothing.
+
+use glam::DVec3;
+
+use super::report::{Phases, timed};
+use super::settings::{Settings, VelocityUpdate};
+use crate::dynamics::{self, Dynamics, Proposal};
+use crate::error::{Pinch, StepError};
+use crate::geometry::mesh::flush_tiny;
+use crate::geometry::{Collider, ContactPoint, Proof, Proximity};
+use crate::grid;
+use crate::response::squeeze::{NoRoom, squeeze};
+use crate::response::{
+    Account, Coupling, Pass, Pressed, Repelled, Response, Scope, bounce, respond_in, settle,
+};
+use crate::state::{Candidate, Surfaces};
+use crate::verify::{self, Verified};
+
+/// An interval is also too long if the response would store more energy in the cloth than it takes from its motion, by this share of the
+/// energy of the motion: squeezed together at the end of a long interval, cloth would be shot away in the next.
+const ADDED: f64 = 0.05;
+
+/// Changes of length, as a share of the rest length, that store too little energy to look at it.
+const HARMLESS: f64 = 0.02;
+
+/// What an interval is about, and what it goes by.
+#[derive(Clone, Copy)]
+pub(crate) struct Terms<'a> {
+    pub(crate) start: &'a Verified,
+    /// 1/kg; 0 for scripted vertices.
+    pub(crate) inverse_mass: &'a [f64],
+    pub(crate) surfaces: &'a Surfaces,
+    pub(crate) settings: &'a Settings,
+    /// None if somebody else proposes.
+    pub(crate) dynamics: Option<&'a Dynamics>,
+    pub(crate) span: Span,
+}
+
+/// When an interval is, and how long.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Span {
+    /// Of the start, in seconds.
+    pub(crate) time: f64,
+    /// In seconds.
+    pub(crate) dt: f64,
+    /// Of the longest interval.
+    pub(crate) share: f64,
+    /// Whether it cannot be made shorter.
+    pub(crate) is_shortest: bool,
+    /// Whether its end is going to be stored.
+    pub(crate) is_stored: bool,
+    /// Output frame that it leads to.
+    pub(crate) frame: u64,
+}
+
+/// Why an interval came to nothing.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    /// Repulsions and response would have stretched the cloth too much.
+    TooStretched,
+    /// The response would have added energy.
+    TooMuchEnergy,
+    /// The end was not certified.
+    NotCertified(StepError),
+}
+
+/// One try at one interval.
+pub(crate) struct Interval<'a> {
+    terms: Terms<'a>,
+    near: Vec<Proximity>,
+    /// Of the motion that was expected.
+    foreseen: Option<Proof>,
+    /// Contact in the loops of the integrator, if that takes it.
+    coupling: Option<Coupling>,
+    proposal: Proposal,
+    candidate: Candidate<'a>,
+    repelled: Repelled,
+    by_repulsion: Account,
+    response: Response,
+    strain: f64,
+    off_grid: usize,
+}
+
+/// What an accepted interval did.
+pub(crate) struct Settled {
+    pub(crate) response: Response,
+    /// Forces of the repulsions, by pair: the first guess for the next interval.
+    pub(crate) pressed: Vec<Pressed>,
+    /// By repulsions and response, as a share of what is allowed.
+    pub(crate) strain: f64,
+    pub(crate) loops: u64,
+    pub(crate) off_grid: usize,
+    /// `Σ m |x_new − x0|²` of touched vertices, and the same of the candidate.
+    pub(crate) kept: f64,
+    pub(crate) wanted: f64,
+    /// Squares of slides at impacts, and the same of the candidate.
+    pub(crate) slid: f64,
+    pub(crate) slide_wanted: f64,
+}
+
+impl<'a> Interval<'a> {
+    /// First station: our own dynamics proposes, with contact in its loops where the integrator takes it.
+    ///
+    /// `target` are the ends of scripted vertices, `pressed` the forces of the interval before.
+    pub(crate) fn propose(
+        terms: Terms<'a>,
+        dynamics: &Dynamics,
+        target: &[DVec3],
+        pressed: &[Pressed],
+        collider: &mut Collider,
+        phases: &mut Phases,
+    ) -> Self {
+        let Terms {
+            start,
+            inverse_mass,
+            surfaces,
+            settings,
+            span: Span {
+                time, dt, share, ..
+            },
+            ..
+        } = terms;
+        let repulsion = &settings.repulsion;
+        let bounced = timed(&mut phases.propose_ms, || {
+            let e = settings.time.restitution;
+            (e > 0.0).then(|| bounce(e, start, target, dt, inverse_mass, surfaces, collider))
+        });
+        let velocities = bounced.as_deref().unwrap_or(start.velocities());
+
+        let (coasted, near, foreseen, mut coupling) = timed(&mut phases.repel_ms, || {
+            let coast = |v: usize| match inverse_mass[v] {
+                0.0 => target[v],
+                _ => start.positions()[v] + dt * velocities[v],
+            };
+            let mut coasted = terms.candidate((0..target.len()).map(coast).collect());
+            flush_tiny(&mut coasted.x);
+            if repulsion.couples() && dynamics.takes_contact() {
+                let seen = repulsion.foresee(&coasted, collider);
+                let coupling =
+                    repulsion.couple(&seen.near, &seen.impacts, share, pressed, &coasted);
+                (coasted, seen.near, seen.proof, Some(coupling))
+            } else {
+                let near = repulsion.near(&coasted, collider);
+                (coasted, near, None, None)
+            }
+        });
+
+        let mut proposal = timed(&mut phases.propose_ms, || {
+            let contact = coupling.as_mut().map(|c| c as &mut dyn dynamics::Contact);
+            let x0 = start.positions();
+            dynamics.propose_touching(x0, velocities, target, time, dt, contact)
+        });
+        phases.propose_ms -= proposal.contact.spent_ms;
+        phases.repel_ms += proposal.contact.spent_ms;
+        flush_tiny(&mut proposal.x);
+        Self {
+            candidate: Candidate {
+                x: proposal.x.clone(),
+                ..coasted
+            },
+            foreseen,
+            coupling,
+            ..Self::new(terms, near, proposal)
+        }
+    }
+
+    /// First station: somebody else has proposed.
+    pub(crate) fn given(
+        candidate: Candidate<'a>,
+        terms: Terms<'a>,
+        collider: &mut Collider,
+    ) -> Self {
+        let near = terms.settings.repulsion.near(&candidate, collider);
+        let dt = terms.span.dt;
+        let way = candidate.x.iter().zip(terms.start.positions());
+        let proposal = Proposal {
+            v: way.map(|(x1, x0)| (x1 - x0) / dt).collect(),
+            x: candidate.x.clone(),
+            ..Proposal::default()
+        };
+        Self::new(terms, near, proposal)
+    }
+
+    fn new(terms: Terms<'a>, near: Vec<Proximity>, proposal: Proposal) -> Self {
+        Self {
+            terms,
+            near,
+            foreseen: None,
+            coupling: None,
+            candidate: terms.candidate(proposal.x.clone()),
+            proposal,
+            repelled: Repelled::default(),
+            by_repulsion: Account::default(),
+            response: Response::default(),
+            strain: 0.0,
+            off_grid: 0,
+        }
+    }
+
+    /// Second station: what is too near stops approaching, and opens.
+    pub(crate) fn repel(&mut self, pressed: &[Pressed], phases: &mut Phases) {
+        let (repulsion, share) = (&self.terms.settings.repulsion, self.terms.span.share);
+        timed(&mut phases.repel_ms, || {
+            self.repelled = match &self.coupling {
+                Some(coupling) => Repelled {
+                    points: Vec::new(), // settled by the loops
+                    pressed: coupling.pressed(),
+                    opening: repulsion.reopen(&self.near, share, &mut self.candidate),
+                },
+                None => repulsion.apply(&self.near, share, pressed, &mut self.candidate),
+            };
+            self.by_repulsion = Account::of(&self.proposal.x, &self.candidate);
+        });
+    }
+
+    /// Third station: what meets is kept apart by the stages.
+    pub(crate) fn respond(
+        &mut self,
+        collider: &mut Collider,
+        phases: &mut Phases,
+    ) -> Result<(), Refusal> {
+        let clock = &mut phases.respond_ms;
+        timed(clock, || self.run_stages(collider));
+        timed(clock, || self.check_stretch())
+    }
+
+    fn run_stages(&mut self, collider: &mut Collider) {
+        let Terms { settings, span, .. } = self.terms;
+        let scopes: &[Scope] = match settings.passes {
+            2 => &[Scope::Objects, Scope::Cloth],
+            _ => &[Scope::All],
+        };
+        let stages = &settings.response[..];
+        let mut passes: Vec<Pass<'_>> =
+            scopes.iter().map(|&scope| Pass { scope, stages }).collect();
+        if span.is_shortest {
+            passes.push(Pass {
+                scope: Scope::All,
+                stages: &settings.failsafe,
+            });
+        }
+        let known = self.foreseen.as_ref();
+        self.response = respond_in(&passes, &self.near, &mut self.candidate, collider, known);
+        let accounts = &mut self.response.accounts;
+        if !self.repelled.pressed.is_empty() {
+            accounts.insert(0, ("repulsion", self.by_repulsion));
+        }
+        if self.coupling.is_some() {
+            let account = Account::of_work(&self.proposal, self.terms.inverse_mass);
+            accounts.insert(0, ("contact", account));
+        }
+    }
+
+    /// Whether the cloth can bear what was done to it; the shortest interval has to.
+    fn check_stretch(&mut self) -> Result<(), Refusal> {
+        let [stretch, change] = stretch(&self.proposal.x, &self.candidate);
+        self.strain = stretch / self.terms.settings.time.max_stretch;
+        if self.terms.span.is_shortest {
+            return Ok(());
+        }
+        if self.strain > 1.0 {
+            return Err(Refusal::TooStretched);
+        }
+        match self.coupling.is_some() && change > HARMLESS && self.adds_energy() {
+            true => Err(Refusal::TooMuchEnergy),
+            false => Ok(()),
+        }
+    }
+
+    fn adds_energy(&self) -> bool {
+        let stored = |x: &[DVec3]| self.terms.dynamics.map_or(0.0, |d| d.elastic_energy(x));
+        let added = stored(&self.candidate.x) - stored(&self.proposal.x);
+        let moving = self.by_repulsion.energy_after;
+        let lost = moving - Account::of(&self.proposal.x, &self.candidate).energy_after;
+        added > lost + ADDED * moving
+    }
+
+    /// Fourth station: `verify` certifies the end, or says what is in the way. Before the shortest interval is refused, the exact question
+    /// is asked whether there is room at all.
+    pub(crate) fn judge(
+        &mut self,
+        collider: &mut Collider,
+        phases: &mut Phases,
+    ) -> Result<Verified, Refusal> {
+        let certified = timed(&mut phases.accept_ms, || self.certify(collider));
+        match certified {
+            Err(StepError::Unresolved { .. }) if self.terms.span.is_shortest => {}
+            certified => return certified.map_err(Refusal::NotCertified),
+        }
+        let squeezed = timed(&mut phases.respond_ms, || self.squeeze(collider))?;
+        match squeezed {
+            // without fail-safes the stages are on their own
+            Some((candidate, more)) if !self.terms.settings.failsafe.is_empty() => {
+                self.response.add(more);
+                self.candidate = candidate;
+                timed(&mut phases.accept_ms, || self.certify(collider))
+            }
+            _ => certified,
+        }
+        .map_err(Refusal::NotCertified)
+    }
+
+    /// Rounds what is going to be stored, and has it judged. The candidate keeps its place: laws are not to feel the output grid.
+    fn certify(&mut self, collider: &mut Collider) -> Result<Verified, StepError> {
+        flush_tiny(&mut self.candidate.x);
+        let (mut candidate, known) = (self.candidate.clone(), self.response.proof.as_ref());
+        self.off_grid = 0;
+        if !self.terms.span.is_stored {
+            return verify::accept(candidate, collider, known);
+        }
+        self.off_grid = grid::snap(self.terms.settings.grid, &mut candidate, collider, known);
+        verify::accept_stored(candidate, collider, known)
+    }
+
+    /// A motion with whatever room there is, if one is found; refuses where scripted objects leave none.
+    fn squeeze(
+        &self,
+        collider: &mut Collider,
+    ) -> Result<Option<(Candidate<'a>, Response)>, Refusal> {
+        let Terms {
+            start,
+            inverse_mass,
+            span,
+            ..
+        } = self.terms;
+        let mut squeezed = self.terms.candidate(self.proposal.x.clone());
+        let mut answer = squeeze(&mut squeezed, collider);
+        if matches!(answer, Err(NoRoom::Unknown)) {
+            // whether there is room does not depend on where the cloth wants to go; at rest it meets least
+            squeezed = self.terms.candidate(self.proposal.x.clone());
+            let ends = squeezed.x.iter_mut().enumerate();
+            for (v, x) in ends.filter(|v| inverse_mass[v.0] > 0.0) {
+                *x = start.positions()[v];
+            }
+            answer = squeeze(&mut squeezed, collider);
+        }
+        match answer {
+            Ok(more) => Ok(Some((squeezed, more))),
+            Err(NoRoom::Unknown) => Ok(None),
+            Err(NoRoom::Pinched(pinched)) => {
+                let (points, room, reach) = (&pinched.points, pinched.room, pinched.reach);
+                let pinch = Pinch {
+                    frame: span.frame,
+                    time: span.time + span.dt,
+                    ..Pinch::new(start.mesh(), inverse_mass, points, room, reach)
+                };
+                Err(Refusal::NotCertified(StepError::Pinched(Box::new(pinch))))
+            }
+        }
+    }
+
+    /// Fifth station: the velocities of the certified state, from positions before rounding.
+    pub(crate) fn settle(mut self, next: &mut Verified, phases: &mut Phases) -> Settled {
+        timed(&mut phases.respond_ms, || self.settle_velocities(next));
+        let x0 = self.terms.start.positions();
+        let (wanted, x) = (&self.proposal.x, &self.candidate.x);
+        let [kept, kept_of] = [x, wanted].map(|x| self.way_of_touched(x0, x));
+        let [slid, slide_wanted] = [x, wanted].map(|x| self.slides(x0, x));
+        Settled {
+            strain: self.strain,
+            loops: u64::from(self.proposal.loops),
+            off_grid: self.off_grid,
+            kept,
+            wanted: kept_of,
+            slid,
+            slide_wanted,
+            response: self.response,
+            pressed: self.repelled.pressed,
+        }
+    }
+
+    fn settle_velocities(&mut self, next: &mut Verified) {
+        let Terms {
+            start,
+            inverse_mass,
+            surfaces,
+            settings,
+            dynamics,
+            span: Span { dt, .. },
+        } = self.terms;
+        let (responded, proposal) = (&self.candidate.x, &self.proposal);
+        let mean = |v: usize| (responded[v] - start.positions()[v]) / dt;
+        let change = responded.iter().zip(&proposal.x);
+        let mut dv: Vec<DVec3> = change.map(|(after, x)| (after - x) / dt).collect();
+        for (dv, opening) in dv.iter_mut().zip(&self.repelled.opening) {
+            *dv -= opening / dt;
+        }
+        if let Some(dynamics) = dynamics.filter(|_| settings.time.smoothing > 0.0) {
+            dynamics.smooth(responded, &mut dv, settings.time.smoothing * dt);
+        }
+        let proposed = proposal.v.iter().zip(dv);
+        for (velocity, (v, dv)) in next.velocities_mut().iter_mut().zip(proposed) {
+            *velocity = v + dv;
+        }
+        let (repelled, response) = (&mut self.repelled, &self.response);
+        match settings.time.velocity {
+            VelocityUpdate::Settle => {
+                for v in response.zoned.iter().map(|&v| v as usize) {
+                    next.velocities_mut()[v] = mean(v);
+                }
+                let points = [&repelled.points[..], &response.pushed].concat();
+                let of_points = &mut repelled.pressed[..repelled.points.len()];
+                let settled = settle(&points, of_points, dt, inverse_mass, surfaces, next);
+                for (pressed, impulse) in of_points.iter_mut().zip(settled) {
+                    pressed.settling = impulse / dt;
+                }
+            }
+            VelocityUpdate::Sifakis if !response.rounds.is_empty() => {
+                let repelled = repelled.points.iter().flat_map(|point| &point.vertices);
+                for v in response.touched.iter().chain(repelled) {
+                    next.velocities_mut()[*v as usize] = mean(*v as usize);
+                }
+            }
+            VelocityUpdate::Sifakis | VelocityUpdate::Notes => {}
+        }
+    }
+
+    /// `Σ m |x − x0|²` of touched vertices.
+    fn way_of_touched(&self, x0: &[DVec3], x: &[DVec3]) -> f64 {
+        let touched = self.response.touched.iter().map(|&v| v as usize);
+        let way = |v: usize| self.terms.mass(v) * (x[v] - x0[v]).length_squared();
+        touched.map(way).fold(0.0, |sum, way| sum + way)
+    }
+
+    /// `Σ |s|²/k` of the slides s at impacts.
+    fn slides(&self, x0: &[DVec3], x: &[DVec3]) -> f64 {
+        let slide = |point: &ContactPoint| {
+            let motion = point.relative(x) - point.relative(x0);
+            let along = motion - point.normal * motion.dot(point.normal);
+            let k = point.inverse_mass(self.terms.inverse_mass);
+            if k > 0.0 {
+                along.length_squared() / k
+            } else {
+                0.0
+            }
+        };
+        self.response.met.iter().map(slide).sum()
+    }
+}
+
+impl<'a> Terms<'a> {
+    fn candidate(&self, x: Vec<DVec3>) -> Candidate<'a> {
+        Candidate {
+            start: self.start,
+            inverse_mass: self.inverse_mass,
+            surfaces: self.surfaces,
+            dt: self.span.dt,
+            x,
+        }
+    }
+
+    /// In kg; that of a pin is known to the dynamics only.
+    fn mass(&self, v: usize) -> f64 {
+        match (self.dynamics, self.inverse_mass[v]) {
+            (Some(dynamics), _) => dynamics.mass()[v],
+            (None, 0.0) => 0.0,
+            (None, w) => 1.0 / w,
+        }
+    }
+}
+
+/// The most that any cloth edge was stretched, and changed in length, by what changed its end positions from `wanted`, as shares of its rest
+/// length.
+fn stretch(wanted: &[DVec3], candidate: &Candidate<'_>) -> [f64; 2] {
+    let free = |v: u32| candidate.inverse_mass[v as usize] > 0.0;
+    let edges = candidate.mesh().edges().iter();
+    let cloth = edges.filter(|[a, b]| free(*a) || free(*b));
+    cloth.fold([0.0; 2], |[longer, other]: [f64; 2], &[a, b]| {
+        let length = |x: &[DVec3]| x[a as usize].distance(x[b as usize]);
+        let change = (length(&candidate.x) - length(wanted)) / length(candidate.surfaces.rest());
+        [longer.max(change), other.max(change.abs())]
+    })
+}

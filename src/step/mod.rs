@@ -1,0 +1,381 @@
+//! The time loop: one output frame in as many certified intervals as it takes.
+//!
+//! ```text
+//! Verified ──propose──▶ Candidate ──repel──▶ Candidate ──respond──▶ Candidate ──accept──▶ Verified
+//! ```
+//!
+//! Source: Sifakis §3 \[SMT08\], after \[BFA02\]. An interval that is refused is retried at half its length; the
+//! fail-safe stages run only at the shortest one. Time is counted in ticks, so that intervals halve, double and
+//! land on frames exactly. Nothing depends on the clock: the same scene gives the same bits for any number of
+//! threads, and after a restart from a [`Checkpoint`].
+
+mod interval;
+mod report;
+mod settings;
+
+use std::sync::Arc;
+
+use glam::DVec3;
+
+use crate::dynamics::{Dynamics, Energy};
+use crate::error::{StartError, StepError, ValueError};
+use crate::geometry::{Collider, Margin, Mesh, Pair, Proximity};
+use crate::layers::{self, OutOfOrder};
+use crate::response::Pressed;
+use crate::script::Script;
+use crate::state::Surfaces;
+use crate::verify::{self, Verified, audit};
+
+pub(crate) use interval::{Interval, Refusal, Settled, Span, Terms};
+use report::timed;
+pub use report::{FrameReport, ImpactCount, Phases};
+pub use settings::{Settings, TimeSettings, VelocityUpdate};
+
+/// Ticks per output frame; intervals are powers of two of them.
+pub const TICKS_PER_FRAME: u64 = 1 << 16;
+
+/// What [`Simulation::new`] is made of.
+pub struct Setup {
+    /// Topology of all bodies.
+    pub mesh: Arc<Mesh>,
+    /// Start positions, in metres.
+    pub x: Vec<DVec3>,
+    /// Start velocities, in metres per second.
+    pub v: Vec<DVec3>,
+    /// Forces and masses.
+    pub dynamics: Dynamics,
+    /// Thickness and friction.
+    pub surfaces: Surfaces,
+    /// Where scripted vertices go.
+    pub script: Script,
+    /// The collision step.
+    pub settings: Settings,
+}
+
+/// Cloth in motion: a certified state and what moves it on.
+pub struct Simulation {
+    dynamics: Dynamics,
+    surfaces: Surfaces,
+    script: Script,
+    settings: Settings,
+    collider: Collider,
+    state: Verified,
+    tick: u64,
+    interval: u64,
+    pressed: Vec<Pressed>,
+}
+
+/// All that a run remembers between frames.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Checkpoint {
+    /// Time, in ticks.
+    pub tick: u64,
+    /// Length of the next interval, in ticks.
+    pub interval: u64,
+    /// Positions, in metres.
+    pub x: Vec<DVec3>,
+    /// Velocities, in metres per second.
+    pub v: Vec<DVec3>,
+    /// Forces of the repulsions over the last interval, by pair.
+    pub pressed: Vec<Pressed>,
+}
+
+/// An interval grows again after one that stretched the cloth by at most this share of the limit: twice the length makes about twice the
+/// stretch where something is stopped, four times where something lies.
+const CALM: f64 = 0.4;
+
+impl Simulation {
+    /// Certifies the start and makes it ready to run.
+    ///
+    /// # Errors
+    /// The start is unusable or tangled.
+    pub fn new(setup: Setup) -> Result<Self, StartError> {
+        let Setup {
+            mesh,
+            x,
+            v,
+            dynamics,
+            surfaces,
+            script,
+            settings,
+        } = setup;
+        settings.check()?;
+        let collider = Collider::new(&mesh);
+        let state = verify::start(mesh, x, v)?;
+        let interval = settings.time.longest();
+        Ok(Self {
+            dynamics,
+            surfaces,
+            script,
+            settings,
+            collider,
+            state,
+            tick: 0,
+            interval,
+            pressed: Vec::new(),
+        })
+    }
+
+    /// The certified state.
+    pub fn state(&self) -> &Verified {
+        &self.state
+    }
+
+    /// Mass of each vertex, in kilograms; 0 for obstacles, the true share for pins.
+    pub fn mass(&self) -> &[f64] {
+        self.dynamics.mass()
+    }
+
+    /// 1/kg for each vertex; 0 for those that the script moves.
+    pub fn inverse_mass(&self) -> &[f64] {
+        self.dynamics.inverse_mass()
+    }
+
+    /// Energies of the cloth.
+    pub fn energy(&self) -> Energy {
+        let (x, v) = (self.state.positions(), self.state.velocities());
+        self.dynamics.energy(x, v)
+    }
+
+    /// Output frames done so far.
+    pub fn frame(&self) -> u64 {
+        self.tick / TICKS_PER_FRAME
+    }
+
+    /// All that is needed to go on later, to the same bits; taken between frames.
+    pub fn checkpoint(&self) -> Checkpoint {
+        Checkpoint {
+            tick: self.tick,
+            interval: self.interval,
+            x: self.state.positions().to_vec(),
+            v: self.state.velocities().to_vec(),
+            pressed: self.pressed.clone(),
+        }
+    }
+
+    /// Goes on from a checkpoint of the same scene; its positions are certified anew.
+    ///
+    /// # Errors
+    /// The checkpoint's positions are unusable or tangled: it is not one of this scene.
+    pub fn restore(&mut self, checkpoint: Checkpoint) -> Result<(), StartError> {
+        let Checkpoint {
+            tick,
+            interval,
+            x,
+            v,
+            pressed,
+        } = checkpoint;
+        self.check_memory(tick, interval, &pressed)?;
+        self.state = verify::start(Arc::clone(self.state.mesh()), x, v)?;
+        (self.tick, self.interval, self.pressed) = (tick, interval, pressed);
+        self.dynamics.hold(&self.script.held(self.frame()));
+        Ok(())
+    }
+
+    /// Whether what a checkpoint remembers beside its state can be of this scene.
+    fn check_memory(
+        &self,
+        tick: u64,
+        interval: u64,
+        pressed: &[Pressed],
+    ) -> Result<(), ValueError> {
+        let frame = |tick: f64| tick >= 0.0 && tick % TICKS_PER_FRAME as f64 == 0.0;
+        let expected = "a whole number of frames, 65536 each";
+        ValueError::check("the checkpoint's tick", tick as f64, expected, frame)?;
+        let longest = self.settings.time.longest();
+        let is_length = |_: f64| interval.is_power_of_two() && interval <= longest;
+        let expected = "a power of two of ticks, at most `time.max_interval`";
+        ValueError::check(
+            "the checkpoint's interval",
+            interval as f64,
+            expected,
+            is_length,
+        )?;
+        let mesh = self.state.mesh();
+        let is_known = |pair: Pair| match pair {
+            Pair::VertexFace { vertex, face } => {
+                (vertex as usize) < mesh.vertex_count() && (face as usize) < mesh.faces().len()
+            }
+            Pair::EdgeEdge { a, b } => (a.max(b) as usize) < mesh.edges().len(),
+        };
+        let is_usable =
+            |p: &Pressed| is_known(p.pair) && p.force.is_finite() && p.settling.is_finite();
+        let is_sorted = pressed.is_sorted_by(|a, b| a.pair < b.pair);
+        match pressed.iter().position(|p| !is_usable(p)) {
+            None if is_sorted => Ok(()),
+            at => Err(ValueError::Number {
+                what: "force of the checkpoint",
+                at,
+                value: f64::NAN,
+                expected: "finite, of a pair of this mesh, once each and ascending",
+            }),
+        }
+    }
+
+    /// Advances by one output frame.
+    ///
+    /// # Errors
+    /// An interval of the shortest length was refused after all stages. The state is then that of the last
+    /// accepted interval.
+    pub fn step(&mut self) -> Result<FrameReport, StepError> {
+        // to enter the pool once costs less than to enter it for every loop
+        rayon::scope(|_| self.advance())
+    }
+
+    fn advance(&mut self) -> Result<FrameReport, StepError> {
+        if self.script.lets_go(self.frame()) {
+            self.dynamics.hold(&self.script.held(self.frame()));
+        }
+        let end = (self.frame() + 1) * TICKS_PER_FRAME;
+        let mut report = FrameReport {
+            frame: self.frame() + 1,
+            ..Default::default()
+        };
+        while self.tick < end {
+            let mut length = self.affordable(self.interval);
+            let settled = loop {
+                match self.attempt(length, &mut report.phases) {
+                    Ok(settled) => break settled,
+                    Err(Refusal::TooStretched | Refusal::TooMuchEnergy) => {
+                        report.stretched += 1;
+                        length /= 2;
+                    }
+                    Err(Refusal::NotCertified(error))
+                        if length <= self.settings.time.shortest() =>
+                    {
+                        return Err(error);
+                    }
+                    Err(Refusal::NotCertified(_)) => {
+                        report.retries += 1;
+                        length /= 2;
+                    }
+                }
+            };
+            self.tick += length;
+            // doubled intervals must still land on frames: only where the tick is a multiple of them
+            let may_grow = 2 * length <= self.settings.time.longest()
+                && self.tick.is_multiple_of(2 * length)
+                && settled.strain <= CALM;
+            self.interval = if may_grow { 2 * length } else { length };
+            report.add(&settled, &self.settings.failsafe);
+        }
+
+        let mut spent = 0.0;
+        timed(&mut spent, || self.look_at_frame(&mut report));
+        report.phases.audit_ms += spent;
+        Ok(report)
+    }
+
+    /// What the end of a frame is like.
+    fn look_at_frame(&mut self, report: &mut FrameReport) {
+        let near = self.near();
+        let (mesh, x) = (self.state.mesh(), self.state.positions());
+        report.intersections = audit::intersections(mesh, x).len();
+        report.smallest_gap = near.iter().map(|near| near.gap).min_by(f64::total_cmp);
+        let out_of_order = layers::out_of_order(mesh, x, &self.surfaces, &near);
+        report.out_of_order = out_of_order.iter().map(|cloths| cloths.places).sum();
+        report.kinetic_energy = self.kinetic_energy();
+        let strain = self.dynamics.strain(x);
+        report.strain_over = strain.over;
+        report.largest_strain = strain.largest;
+        report.strained_face = strain.face;
+    }
+
+    /// The interval shortened until it takes at most `max_loops` integrator loops, but not below the shortest.
+    fn affordable(&self, mut length: u64) -> u64 {
+        let longest = f64::from(self.settings.time.max_loops)
+            * self.dynamics.max_loop(self.state.positions());
+        while length > self.settings.time.shortest()
+            && length as f64 * self.seconds_per_tick() > longest
+        {
+            length /= 2;
+        }
+        length
+    }
+
+    fn seconds_per_tick(&self) -> f64 {
+        1.0 / (self.settings.fps * TICKS_PER_FRAME as f64)
+    }
+
+    /// One try at one interval of `length` ticks: the five stations, without retries.
+    fn attempt(&mut self, length: u64, phases: &mut Phases) -> Result<Settled, Refusal> {
+        let span = self.span(length);
+        let Self {
+            dynamics,
+            surfaces,
+            script,
+            settings,
+            collider,
+            state,
+            tick,
+            pressed,
+            ..
+        } = self;
+        let target = script.at(*tick + length, state.positions());
+        let terms = Terms {
+            start: state,
+            inverse_mass: dynamics.inverse_mass(),
+            surfaces,
+            settings,
+            dynamics: Some(dynamics),
+            span,
+        };
+        let mut interval = Interval::propose(terms, dynamics, &target, pressed, collider, phases);
+        interval.repel(pressed, phases);
+        interval.respond(collider, phases)?;
+        let mut next = interval.judge(collider, phases)?;
+        let mut settled = interval.settle(&mut next, phases);
+        *state = next;
+        *pressed = std::mem::take(&mut settled.pressed);
+        Ok(settled)
+    }
+
+    /// The next interval, if it has `length` ticks.
+    fn span(&self, length: u64) -> Span {
+        let seconds = |ticks: u64| ticks as f64 * self.seconds_per_tick();
+        let time = &self.settings.time;
+        Span {
+            time: seconds(self.tick),
+            dt: seconds(length),
+            share: length as f64 / time.longest() as f64,
+            is_shortest: length <= time.shortest(),
+            is_stored: (self.tick + length).is_multiple_of(TICKS_PER_FRAME),
+            frame: self.frame() + 1,
+        }
+    }
+
+    /// Cloths that lie the wrong way round, by their layers; without layers nothing is looked at.
+    pub fn out_of_order(&mut self) -> Vec<OutOfOrder> {
+        if !layers::differ(self.state.mesh(), &self.surfaces) {
+            return Vec::new();
+        }
+        let near = self.near();
+        let (mesh, x) = (self.state.mesh(), self.state.positions());
+        layers::out_of_order(mesh, x, &self.surfaces, &near)
+    }
+
+    /// What is nearer than its thickness now.
+    fn near(&mut self) -> Vec<Proximity> {
+        let margin = Margin {
+            thickness: self.surfaces.thickness(),
+            rest: self.surfaces.rest(),
+            gap: None,
+        };
+        let x = self.state.positions();
+        self.collider.proximities(x, &margin, None)
+    }
+
+    fn kinetic_energy(&self) -> f64 {
+        let free = self.dynamics.inverse_mass().iter().map(|&w| w > 0.0);
+        let energy = |(&m, v): (&f64, &DVec3)| 0.5 * m * v.length_squared();
+        let each = self
+            .dynamics
+            .mass()
+            .iter()
+            .zip(self.state.velocities())
+            .map(energy);
+        each.zip(free)
+            .filter_map(|(energy, free)| free.then_some(energy))
+            .sum()
+    }
+}
