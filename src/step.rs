@@ -11,6 +11,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Instant;
 
 use cpu_time::ProcessTime;
 use glam::DVec3;
@@ -181,7 +182,7 @@ pub struct ImpactCount {
     pub edge_edge: usize,
 }
 
-/// Processor time of all threads by phase, in milliseconds; the only part of a report that differs between runs.
+/// Processor time of all threads by phase, and the time by the clock, in milliseconds; the only part of a report that differs between runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Phases {
     /// Internal dynamics.
@@ -194,10 +195,13 @@ pub struct Phases {
     pub accept_ms: f64,
     /// The independent audit and the gap at the output frame.
     pub audit_ms: f64,
+    /// All of them by the clock on the wall.
+    #[serde(default)] // folders of earlier builds have none
+    pub wall_ms: f64,
 }
 
 impl Phases {
-    /// Sum of all phases, in milliseconds.
+    /// Processor time of all phases, in milliseconds.
     pub fn total_ms(&self) -> f64 {
         self.propose_ms + self.repel_ms + self.respond_ms + self.accept_ms + self.audit_ms
     }
@@ -265,9 +269,11 @@ pub struct FrameReport {
 }
 
 impl FrameReport {
-    /// Kinetic energy of the mean motion that repulsions and stages took, in joules.
+    /// Kinetic energy of the mean motion that repulsions and stages took, summed over the intervals, in joules. Each interval proposes the
+    /// fall of what lies on something anew: a load at rest counts again and again.
     pub fn energy_lost(&self) -> f64 {
-        self.stages.values().map(Account::energy_lost).sum()
+        let each = self.stages.values().map(Account::energy_lost);
+        each.fold(0.0, |sum, lost| sum + lost) // the sum of nothing would be -0.0
     }
 }
 
@@ -401,11 +407,26 @@ impl Simulation {
     /// An interval of the shortest length was refused after all stages. The state is then that of the last
     /// accepted interval.
     pub fn step(&mut self) -> Result<FrameReport, StepError> {
-        // to enter the pool once costs less than to enter it for every loop
-        rayon::scope(|_| self.advance())
+        self.step_with(&mut |_| {})
     }
 
-    fn advance(&mut self) -> Result<FrameReport, StepError> {
+    /// Like [`Simulation::step`]; after each accepted interval `progress` is told the share of the frame that is done.
+    ///
+    /// # Errors
+    /// As of [`Simulation::step`].
+    pub fn step_with(
+        &mut self,
+        progress: &mut (dyn FnMut(f64) + Send),
+    ) -> Result<FrameReport, StepError> {
+        // to enter the pool once costs less than to enter it for every loop
+        rayon::scope(|_| self.advance(progress))
+    }
+
+    fn advance(
+        &mut self,
+        progress: &mut (dyn FnMut(f64) + Send),
+    ) -> Result<FrameReport, StepError> {
+        let wall = Instant::now();
         if self.script.lets_go(self.frame()) {
             self.dynamics.hold(&self.script.held(self.frame()));
         }
@@ -439,6 +460,7 @@ impl Simulation {
                 && attempt.strain <= CALM;
             self.interval = if may_grow { 2 * length } else { length };
             self.count(&attempt, &mut report);
+            progress(1.0 - (end - self.tick) as f64 / TICKS_PER_FRAME as f64);
         }
 
         let clock = ProcessTime::now();
@@ -455,6 +477,7 @@ impl Simulation {
         report.largest_strain = strain.largest;
         report.strained_face = strain.face;
         report.phases.audit_ms += milliseconds(clock);
+        report.phases.wall_ms = 1e3 * wall.elapsed().as_secs_f64();
         Ok(report)
     }
 
