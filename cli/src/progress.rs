@@ -153,7 +153,8 @@ impl Log {
     /// The line that is due, if one is.
     fn line(&mut self, work: &Work, done: f64, elapsed: Duration) -> Option<String> {
         self.done = done;
-        let is_due = elapsed >= self.last.unwrap_or_default() + EVERY;
+        // the end has a line of its own
+        let is_due = elapsed >= self.last.unwrap_or_default() + EVERY && done < work.count;
         is_due.then(|| {
             self.last = Some(elapsed);
             work.line(done, elapsed)

@@ -10,8 +10,8 @@ import subprocess
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PERCALE = pathlib.Path(os.environ.get("PERCALE", ROOT / "target" / "release" / "percale"))
 
-# frames that take a second or more
-LONG = ["run", "drop", "--frames", "3", "--set", "cloth.0.shape.cells=[200, 200]", "--set", "fps=15"]
+# frames that take half a second or more
+LONG = ["run", "drop", "--frames", "3", "--set", "cloth.0.shape.cells=[50, 50]", "--set", "fps=15"]
 
 
 class Terminal:
