@@ -29,7 +29,7 @@ fn long_frames(out: &Path, more: &[&str]) -> Command {
         "--frames",
         "2",
         "--set",
-        "cloth.0.shape.cells=[50, 50]",
+        "cloth.0.shape.cells=[36, 36]",
         "--set",
         "fps=15",
     ]);
