@@ -4,6 +4,8 @@
 //! with the one and with the other differ by the method alone, and not by what went before (the comparison of Sifakis
 //! §4 \[SMT08\]). Or, apart, every method goes its own way from the first frame: then pictures differ too.
 
+use std::ops::ControlFlow;
+
 use glam::DVec3;
 use serde::Serialize;
 
@@ -37,7 +39,8 @@ pub struct Frame {
     pub failsafes: usize,
     /// Crossing face pairs at its end, by the auditor.
     pub intersections: usize,
-    /// Kinetic energy of the mean motion that repulsions and stages took, in joules.
+    /// Kinetic energy of the mean motion that repulsions and stages took, summed over the intervals, in joules: a load at rest, whose fall every
+    /// interval proposes anew, counts again and again.
     pub energy_lost: f64,
     /// Share of the sliding at impacts that is left; none without impacts.
     pub sliding_kept: Option<f64>,
@@ -66,7 +69,8 @@ pub struct Figures {
     pub retries: usize,
     /// Crossing face pairs at the ends of all frames.
     pub intersections: usize,
-    /// Kinetic energy of the mean motion that repulsions and stages took, in joules.
+    /// Kinetic energy of the mean motion that repulsions and stages took, summed over the intervals, in joules: a load at rest, whose fall every
+    /// interval proposes anew, counts again and again.
     pub energy_lost: f64,
     /// Share of the sliding at impacts that is left; none without impacts.
     pub sliding_kept: Option<f64>,
@@ -85,7 +89,8 @@ struct Sums {
     slide_wanted: f64,
 }
 
-/// Runs methods side by side for a number of frames; `seen` gets each frame's number and the positions of every method.
+/// Runs methods side by side for a number of frames; `seen` gets each frame's number and the positions of every method, and may end it
+/// there; `progress` is told how many frames are done, in parts of frames.
 ///
 /// With `apart` they do not start each frame from the same state. A method that fails a frame starts the next one from the
 /// first method's state; apart, it stays where it is and fails again.
@@ -96,8 +101,10 @@ pub fn compare(
     methods: &mut [Method],
     frames: u64,
     apart: bool,
-    mut seen: impl FnMut(u64, &[&[DVec3]]),
+    progress: &mut (dyn FnMut(f64) + Send),
+    mut seen: impl FnMut(u64, &[&[DVec3]]) -> ControlFlow<()>,
 ) -> Result<Vec<Figures>, StartError> {
+    let count = methods.len() as f64;
     let mut figures: Vec<Figures> = methods
         .iter()
         .map(|method| Figures::new(&method.name))
@@ -107,8 +114,10 @@ pub fn compare(
         .map(|method| method.simulation.checkpoint().interval)
         .collect();
     for frame in 1..=frames {
+        let done = |method: usize, share: f64| (frame - 1) as f64 + (method as f64 + share) / count;
         let mut start = methods[0].simulation.checkpoint();
-        let stepped = methods[0].simulation.step();
+        let first = &mut methods[0].simulation;
+        let stepped = first.step_with(&mut |share| progress(done(0, share)));
         let stopped = stepped.is_err();
         figures[0].add(frame, stepped.ok());
         for (i, method) in methods.iter_mut().enumerate().skip(1) {
@@ -116,15 +125,17 @@ pub fn compare(
                 start.interval = longest[i];
                 method.simulation.restore(start.clone())?;
             }
-            figures[i].add(frame, method.simulation.step().ok());
+            let stepped = method
+                .simulation
+                .step_with(&mut |share| progress(done(i, share)));
+            figures[i].add(frame, stepped.ok());
         }
         let states: Vec<&[DVec3]> = methods
             .iter()
             .map(|method| method.simulation.state().positions())
             .collect();
-        seen(frame, &states);
-        if stopped && !apart {
-            break; // nobody makes the next frame
+        if seen(frame, &states).is_break() || stopped && !apart {
+            break; // stopped: nobody makes the next frame
         }
     }
     Ok(figures)
@@ -176,6 +187,7 @@ impl Figures {
         sum.respond_ms += each.phases.respond_ms;
         sum.accept_ms += each.phases.accept_ms;
         sum.audit_ms += each.phases.audit_ms;
+        sum.wall_ms += each.phases.wall_ms;
         self.failsafes += each.failsafes;
         self.retries += each.retries;
         self.intersections += each.intersections;

@@ -20,7 +20,9 @@ use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::inputs;
+use crate::interrupt::Interrupt;
 use crate::output::say;
+use crate::progress::Progress;
 use paths::ListedPath;
 
 /// Pairs that the JSON object lists; `--pairs` writes all.
@@ -73,25 +75,18 @@ enum Ccd {
 impl Check {
     pub(crate) fn run(&self) -> Result<ExitCode, Failure> {
         let files = inputs::expand(&self.inputs)?;
-        let found = match inputs::folder(&files)? {
-            Some(folder) if self.from.is_empty() => self.check_folder(folder)?,
-            Some(folder) => {
-                return Err(Failure::input(format!(
-                    "{}: --from takes mesh files, not a folder; export the two frames first",
-                    folder.display()
-                )));
-            }
-            None if self.from.is_empty() => self.check_meshes(&files)?,
-            None => self.check_motion(&files)?,
-        };
-        Ok(if found {
-            ExitCode::from(1)
-        } else {
-            ExitCode::SUCCESS
-        })
+        match inputs::folder(&files)? {
+            Some(folder) if self.from.is_empty() => self.check_folder(folder),
+            Some(folder) => Err(Failure::input(format!(
+                "{}: --from takes mesh files, not a folder; export the two frames first",
+                folder.display()
+            ))),
+            None if self.from.is_empty() => self.check_meshes(&files),
+            None => self.check_motion(&files),
+        }
     }
 
-    fn check_meshes(&self, files: &[PathBuf]) -> Result<bool, Failure> {
+    fn check_meshes(&self, files: &[PathBuf]) -> Result<ExitCode, Failure> {
         let (input, pattern) = inputs::read_flat(files)?;
         let _spinner = Spinner::over(input.mesh.faces().len());
         let rest = pattern.as_deref().map_or(Rest::Unknown, Rest::Parameters);
@@ -122,7 +117,7 @@ impl Check {
             paths: analysis.map(|a| paths::list(None, &a, &input.positions)),
         };
         self.print(&report, || describe_static(&report))?;
-        Ok(report.intersections > 0)
+        Ok(answer(report.intersections))
     }
 
     fn analyse(
@@ -140,7 +135,7 @@ impl Check {
             .map_err(|e| Failure::input(e.to_string()))
     }
 
-    fn check_folder(&self, folder: &Path) -> Result<bool, Failure> {
+    fn check_folder(&self, folder: &Path) -> Result<ExitCode, Failure> {
         if self.polylines.is_some() {
             return Err(Failure::input(format!(
                 "{}: --polylines takes mesh files, not a folder; export the frame first",
@@ -159,8 +154,14 @@ impl Check {
         let mut lines = Vec::new();
         let mut frames = Vec::new();
         let mut paths = self.paths.then(Vec::new);
-        let bar = progress_bar(recording.frame_count());
+        let progress = Progress::new("frame", recording.frame_count(), 0);
+        let interrupt = Interrupt::watch(&progress, "frame", "nothing was written")?;
         for frame in 0..recording.frame_count() {
+            if interrupt.came() {
+                progress.finish();
+                let message = format!("stopped after {frame} frames; nothing was written");
+                return Err(Failure::interrupted(message));
+            }
             let x = recording.positions(frame)?;
             let crossings = collider.crossings(&x, Scope::Certified);
             frames.push(Frame {
@@ -185,9 +186,9 @@ impl Check {
                 write_faces(&mut lines, &format!("{frame},"), &crossings)
                     .expect("writing to memory does not fail");
             }
-            bar.inc(1);
+            progress.add_one();
         }
-        bar.finish_and_clear();
+        progress.finish();
         if let Some(path) = &self.pairs {
             write_csv(path, "frame,face_a,face_b", |out| out.write_all(&lines))?;
         }
@@ -202,10 +203,10 @@ impl Check {
             paths,
         };
         self.print(&report, || describe_static(&report))?;
-        Ok(report.intersections > 0)
+        Ok(answer(report.intersections))
     }
 
-    fn check_motion(&self, files: &[PathBuf]) -> Result<bool, Failure> {
+    fn check_motion(&self, files: &[PathBuf]) -> Result<ExitCode, Failure> {
         let starts = inputs::expand(&self.from)?;
         let (input, end) = inputs::read_motion(&starts, files)?;
         let _spinner = Spinner::over(input.mesh.faces().len());
@@ -242,7 +243,7 @@ impl Check {
             }),
         };
         self.print(&report, || describe_motion(&report))?;
-        Ok(report.impacts > 0)
+        Ok(answer(report.impacts))
     }
 
     fn print(&self, report: &impl Serialize, text: impl Fn() -> String) -> Result<(), Failure> {
@@ -253,6 +254,11 @@ impl Check {
         }
         Ok(())
     }
+}
+
+/// Whether something was found, as an exit code.
+fn answer(count: usize) -> ExitCode {
+    ExitCode::from(u8::from(count > 0))
 }
 
 /// What crosses at an instant, or at any frame of a folder.
@@ -469,11 +475,4 @@ impl Drop for Spinner {
     fn drop(&mut self) {
         self.0.finish_and_clear();
     }
-}
-
-fn progress_bar(frames: u64) -> ProgressBar {
-    let bar = ProgressBar::new(frames);
-    let template = "{bar:40} frame {pos}/{len}  {elapsed} gone, {eta} to go";
-    bar.set_style(ProgressStyle::with_template(template).expect("the template is well formed"));
-    bar
 }

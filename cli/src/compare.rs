@@ -4,23 +4,32 @@ mod page;
 
 use std::fmt::Write as _;
 use std::fs;
+use std::io;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use glam::DVec3;
 use percale::compare::{Figures, Method, compare};
+use percale::io::write_atomically;
 use percale::response::Stage as Response;
 use percale::scene::{Scene, Variant};
 
 use crate::failure::Failure;
+use crate::interrupt::Interrupt;
 use crate::output::say;
+use crate::progress::Progress;
 use crate::render::stage::{Source, Stage};
-use crate::run::{cannot_start, key_value, progress_bar};
+use crate::run::{cannot_start, key_value};
 
 /// Compare methods on one scene, each frame from the same state
 ///
 /// The first method makes the frames; every other one starts each frame from the same state. Writes compare.json, compare.csv
-/// and compare.html (one file, with plots and pictures). Exit code 1: a method gave up a frame.
+/// and compare.html (one file, with plots and pictures); Ctrl-C ends after the frame, with what has been compared so far. Exit code 1: a
+/// method gave up a frame.
+///
+/// "Taken back" sums the energy of motion that repulsions and stages took in every interval; each interval proposes the fall of what lies on
+/// something anew, so a load at rest counts again and again: compare it between methods, not with the energy of the cloth.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Compare {
     /// Built-in scene or file
@@ -87,20 +96,30 @@ impl Compare {
             });
         }
         let frames = frames.expect("there are two methods at least").max(1);
-        fs::create_dir_all(&self.out).map_err(|error| cannot_write(&self.out, &error))?;
-
         let shown: Vec<u64> = (1..=self.pictures)
             .map(|i| (i * frames).div_ceil(self.pictures))
             .collect();
         let mut pictures: Vec<(u64, Vec<Vec<DVec3>>)> = Vec::new();
-        let bar = progress_bar(frames);
-        let compared = compare(&mut methods, frames, self.apart, |frame, states| {
-            bar.inc(1);
-            if shown.contains(&frame) {
-                pictures.push((frame, states.iter().map(|x| x.to_vec()).collect()));
-            }
-        });
-        bar.finish_and_clear();
+        let progress = Progress::new("frame", frames, 0);
+        let interrupt = Interrupt::watch(&progress, "frame", "nothing was written")?;
+        fs::create_dir_all(&self.out).map_err(|error| cannot_write(&self.out, &error))?;
+        let mut go_on = |done: f64| progress.at(done);
+        let compared = compare(
+            &mut methods,
+            frames,
+            self.apart,
+            &mut go_on,
+            |frame, states| {
+                if shown.contains(&frame) || interrupt.came() {
+                    pictures.push((frame, states.iter().map(|x| x.to_vec()).collect()));
+                }
+                if interrupt.came() {
+                    return ControlFlow::Break(());
+                }
+                ControlFlow::Continue(())
+            },
+        );
+        progress.finish_with_line();
         let figures = compared?;
 
         let mesh = methods[0].simulation.state().mesh();
@@ -127,17 +146,27 @@ impl Compare {
         } else {
             crate::output::write(format_args!("{}", table(&figures)));
         }
+        let done = figures.iter().map(|figures| figures.frames.len()).max();
+        let done = done.unwrap_or_default() as u64;
+        if interrupt.came() && done < frames {
+            eprintln!(
+                "stopped after frame {done} of {frames}; {} holds these frames",
+                self.out.display()
+            );
+            return Ok(Interrupt::code());
+        }
         let failed = figures.iter().any(|figures| figures.failed_frames > 0);
         Ok(ExitCode::from(u8::from(failed)))
     }
 
     fn write(&self, name: &str, text: &str) -> Result<(), Failure> {
         let path = self.out.join(name);
-        fs::write(&path, text).map_err(|error| cannot_write(&path, &error))
+        write_atomically(&path, |out| out.write_all(text.as_bytes()))
+            .map_err(|error| cannot_write(&path, &error))
     }
 }
 
-fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
+fn cannot_write(path: &Path, error: &io::Error) -> Failure {
     Failure::input(format!("{}: {error}", path.display()))
 }
 
@@ -256,7 +285,7 @@ fn table(figures: &[Figures]) -> String {
     let width = figures.iter().map(|f| f.name.chars().count()).max();
     let width = width.unwrap_or_default().max(6);
     let mut text = format!(
-        "{:width$}  failed  interval  pairs/call  fail-safes  retries  lost, J   sliding kept  response, s  all, s\n",
+        "{:width$}  failed  interval  pairs/call  fail-safes  retries  taken back, J  sliding kept  response, s  CPU, s\n",
         "method"
     );
     for f in figures {
@@ -264,7 +293,7 @@ fn table(figures: &[Figures]) -> String {
         let kept = kept.map_or("-".into(), |kept| format!("{:.1} %", 100.0 * kept));
         let _ = writeln!(
             text,
-            "{:width$}  {:6}  {:8.4}  {:10.1}  {:10}  {:7}  {:8.2e}  {kept:>12}  {:11.2}  {:6.1}",
+            "{:width$}  {:6}  {:8.4}  {:10.1}  {:10}  {:7}  {:13.2e}  {kept:>12}  {:11.2}  {:6.1}",
             f.name,
             f.failed_frames,
             f.mean_interval,

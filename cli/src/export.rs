@@ -1,5 +1,6 @@
 //! `percale export`: result folders in the formats of other programs.
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -8,8 +9,9 @@ use percale::io::recording::Recording;
 use serde::Serialize;
 
 use crate::failure::Failure;
+use crate::interrupt::Interrupt;
 use crate::output::say;
-use crate::run::progress_bar;
+use crate::progress::Progress;
 
 /// Write a result folder in a format of other programs
 #[derive(Debug, clap::Args)]
@@ -51,12 +53,25 @@ impl Export {
         let recording = Recording::open(&self.folder)?;
         let name = format!("{:?}", self.format).to_lowercase();
         let out = self.out.clone().unwrap_or_else(|| self.folder.join(&name));
-        let bar = progress_bar(recording.frame_count());
-        let exported = export::export(&recording, self.format.into(), &out, |frame| {
-            bar.set_position(frame);
-        })
-        .map_err(|error| Failure::stopped(error.to_string()))?;
-        bar.finish_and_clear();
+        let progress = Progress::new("frame", recording.frame_count(), 0);
+        let kept = "files that were finished are whole";
+        let interrupt = Interrupt::watch(&progress, "frame", kept)?;
+        let frames = recording.frame_count() as f64;
+        let exported = export::export(&recording, self.format.into(), &out, |share| {
+            progress.at(share * frames);
+            if interrupt.came() {
+                return ControlFlow::Break(());
+            }
+            ControlFlow::Continue(())
+        });
+        progress.finish();
+        let exported = match exported {
+            Err(_) if interrupt.came() => {
+                let message = format!("stopped; the files in {} are whole", out.display());
+                return Err(Failure::interrupted(message));
+            }
+            exported => exported.map_err(|error| Failure::stopped(error.to_string()))?,
+        };
         if self.json {
             #[derive(Serialize)]
             struct Report<'a> {

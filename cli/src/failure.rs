@@ -28,6 +28,22 @@ impl Failure {
         }
     }
 
+    /// Ended by Ctrl-C; says what is left.
+    pub(crate) fn interrupted(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            code: 130,
+        }
+    }
+
+    /// Tells people, on stderr.
+    pub(crate) fn report(&self) {
+        match self.code {
+            130 => eprintln!("{self}"),
+            _ => eprintln!("error: {self}"),
+        }
+    }
+
     /// The process's exit code.
     pub(crate) fn code(&self) -> ExitCode {
         ExitCode::from(self.code)

@@ -1,7 +1,7 @@
 //! The command line of Percale: cloth that does not go through itself or anything else, with proof.
 //!
 //! Results on stdout, everything else on stderr. Exit codes: 0 done; 1 the answer is "no"; 2 could not start;
-//! 130 stopped by Ctrl-C after a whole frame.
+//! 130 stopped by Ctrl-C: after a whole frame, or at once if it is pressed twice.
 
 mod bench;
 mod check;
@@ -9,7 +9,9 @@ mod compare;
 mod export;
 mod failure;
 mod inputs;
+mod interrupt;
 mod output;
+mod progress;
 mod render;
 mod resolve;
 mod run;
@@ -23,7 +25,7 @@ use failure::Failure;
 
 /// Cloth collision engine and simulator: prevents every intersection, with proof
 #[derive(Debug, Parser)]
-#[command(version, propagate_version = true)]
+#[command(name = "percale", version = env!("PERCALE_VERSION"), propagate_version = true)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -63,7 +65,7 @@ fn main() -> ExitCode {
         Command::Resolve(resolve) => resolve.run(),
     };
     result.unwrap_or_else(|failure: Failure| {
-        eprintln!("error: {failure}");
+        failure.report();
         failure.code()
     })
 }

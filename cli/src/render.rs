@@ -5,18 +5,19 @@ mod movie;
 pub(crate) mod stage;
 
 use std::fs;
-use std::io::{self, IsTerminal};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use indicatif::{ProgressBar, ProgressStyle};
 use percale::io::recording::Recording;
 use percale::io::write_atomically;
 use percale::render::{Animation, Camera, Image, Palette, contact_sheet};
 
 use crate::failure::Failure;
 use crate::inputs;
+use crate::interrupt::Interrupt;
 use crate::output::say;
+use crate::progress::Progress;
 use frames::Frames;
 use stage::{Source, Stage};
 
@@ -92,27 +93,34 @@ impl Render {
             Some(frames) => Some(frames.of(count)?),
             None => None,
         };
-        let all = || (0..count).collect::<Vec<u64>>();
+        let all: Vec<u64> = (0..count).collect();
+        let or = |frames: Vec<u64>| chosen.clone().unwrap_or(frames);
+        let step = (recording.scene().fps / GIF_FPS).ceil().max(1.0) as usize;
+        let sheet = or(spread(&all, SHEET_FRAMES));
+        let gif = or(all.iter().copied().step_by(step).collect());
+        let frames = or(all);
+        let is_single = !self.sheet && self.gif.is_none() && self.mp4.is_none();
+
+        let pictures = [
+            (self.sheet, sheet.len()),
+            (self.gif.is_some(), gif.len()),
+            (self.mp4.is_some() || is_single, frames.len()),
+        ];
+        let pictures = pictures.iter().filter(|(is_made, _)| *is_made);
+        let work = Work::new(pictures.map(|(_, count)| *count).sum())?;
         if self.sheet {
-            let frames = chosen
-                .clone()
-                .unwrap_or_else(|| spread(&all(), SHEET_FRAMES));
-            self.write_sheet(&recording, &frames)?;
+            self.write_sheet(&recording, &sheet, &work)?;
         }
         if let Some(file) = &self.gif {
-            let step = (recording.scene().fps / GIF_FPS).ceil().max(1.0) as usize;
-            let frames = chosen
-                .clone()
-                .unwrap_or_else(|| all().into_iter().step_by(step).collect());
-            self.write_gif(&recording, &frames, file)?;
+            self.write_gif(&recording, &gif, file, &work)?;
         }
         if let Some(file) = &self.mp4 {
-            let frames = chosen.clone().unwrap_or_else(all);
-            self.write_mp4(&recording, &frames, file)?;
+            self.write_mp4(&recording, &frames, file, &work)?;
         }
-        if !self.sheet && self.gif.is_none() && self.mp4.is_none() {
-            self.write_frames(&recording, &chosen.unwrap_or_else(all))?;
+        if is_single {
+            self.write_frames(&recording, &frames, &work)?;
         }
+        work.progress.finish();
         Ok(ExitCode::SUCCESS)
     }
 
@@ -164,12 +172,17 @@ impl Render {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn write_frames(&self, recording: &Recording, frames: &[u64]) -> Result<(), Failure> {
+    fn write_frames(
+        &self,
+        recording: &Recording,
+        frames: &[u64],
+        work: &Work,
+    ) -> Result<(), Failure> {
         let stage = self.stage(recording, frames, [960, 720])?;
         let single = self.out.as_ref().filter(|out| is_png(out));
         if let (Some(file), &[frame]) = (single, frames) {
-            save(&stage.draw(frame)?, file)?;
-            say!("{}", file.display());
+            save(&work.draw(&stage, frame)?, file)?;
+            work.tell(file);
             return Ok(());
         }
         if single.is_some() {
@@ -180,25 +193,26 @@ impl Render {
         }
         let folder = self.out.clone().unwrap_or_else(|| self.dir.join("frames"));
         fs::create_dir_all(&folder).map_err(|e| cannot_write(&folder, &e))?;
-        let bar = progress(frames.len());
         for &frame in frames {
-            save(&stage.draw(frame)?, &folder.join(format!("{frame:04}.png")))?;
-            bar.inc(1);
+            let picture = work.draw(&stage, frame)?;
+            save(&picture, &folder.join(format!("{frame:04}.png")))?;
         }
-        bar.finish_and_clear();
-        say!("{} frames in {}", frames.len(), folder.display());
+        let (count, folder) = (frames.len(), folder.display());
+        work.progress.aside(|| say!("{count} frames in {folder}"));
         Ok(())
     }
 
-    fn write_sheet(&self, recording: &Recording, frames: &[u64]) -> Result<(), Failure> {
+    fn write_sheet(
+        &self,
+        recording: &Recording,
+        frames: &[u64],
+        work: &Work,
+    ) -> Result<(), Failure> {
         let stage = self.stage(recording, frames, [320, 240])?;
-        let bar = progress(frames.len());
         let mut cells = Vec::with_capacity(frames.len());
         for &frame in frames {
-            cells.push((frame.to_string(), stage.draw(frame)?));
-            bar.inc(1);
+            cells.push((frame.to_string(), work.draw(&stage, frame)?));
         }
-        bar.finish_and_clear();
         // about as wide as high, and not wider than four pictures
         let columns = frames
             .len()
@@ -213,11 +227,17 @@ impl Render {
             None => self.dir.join("sheet.png"),
         };
         save(&sheet, &file)?;
-        say!("{}", file.display());
+        work.tell(&file);
         Ok(())
     }
 
-    fn write_gif(&self, recording: &Recording, frames: &[u64], file: &Path) -> Result<(), Failure> {
+    fn write_gif(
+        &self,
+        recording: &Recording,
+        frames: &[u64],
+        file: &Path,
+        work: &Work,
+    ) -> Result<(), Failure> {
         let stage = self.stage(recording, frames, [640, 480])?;
         let mut samples = Vec::new();
         for frame in spread(frames, PALETTE_FRAMES) {
@@ -226,45 +246,80 @@ impl Render {
         let palette = Palette::of(&samples);
         let fps = playing_speed(recording.scene().fps, frames);
         let size = [stage.settings.width, stage.settings.height];
-        let bar = progress(frames.len());
         let mut failure = None;
         let written = write_atomically(file, |out| {
             let mut animation = Animation::new(out, size, palette, fps)?;
             for &frame in frames {
-                match stage.draw(frame) {
+                match work.draw(&stage, frame) {
                     Ok(image) => animation.push(&image)?,
                     Err(reason) => {
                         failure = Some(reason);
                         return Err(io::ErrorKind::InvalidData.into());
                     }
                 }
-                bar.inc(1);
             }
             animation.finish().map(|_| ())
         });
-        bar.finish_and_clear();
         if let Some(reason) = failure {
             return Err(reason);
         }
         written.map_err(|e| cannot_write(file, &e))?;
-        say!("{}", file.display());
+        work.tell(file);
         Ok(())
     }
 
-    fn write_mp4(&self, recording: &Recording, frames: &[u64], file: &Path) -> Result<(), Failure> {
+    fn write_mp4(
+        &self,
+        recording: &Recording,
+        frames: &[u64],
+        file: &Path,
+        work: &Work,
+    ) -> Result<(), Failure> {
         let stage = self.stage(recording, frames, [960, 720])?;
         let fps = playing_speed(recording.scene().fps, frames);
         let size = [stage.settings.width, stage.settings.height];
         let mut movie = movie::Movie::new(file, size, fps)?;
-        let bar = progress(frames.len());
         for &frame in frames {
-            movie.push(&stage.draw(frame)?)?;
-            bar.inc(1);
+            movie.push(&work.draw(&stage, frame)?)?;
         }
-        bar.finish_and_clear();
         movie.finish()?;
-        say!("{}", file.display());
+        work.tell(file);
         Ok(())
+    }
+}
+
+/// Pictures to be drawn, until Ctrl-C.
+struct Work {
+    progress: Progress,
+    interrupt: Interrupt,
+}
+
+impl Work {
+    fn new(pictures: usize) -> Result<Self, Failure> {
+        let progress = Progress::new("picture", pictures as u64, 0);
+        let kept = "pictures that were finished are whole";
+        let interrupt = Interrupt::watch(&progress, "picture", kept)?;
+        Ok(Self {
+            progress,
+            interrupt,
+        })
+    }
+
+    /// A file is there.
+    fn tell(&self, file: &Path) {
+        self.progress.aside(|| say!("{}", file.display()));
+    }
+
+    /// The next picture, unless somebody wants to stop.
+    fn draw(&self, stage: &Stage<'_>, frame: u64) -> Result<Image, Failure> {
+        if self.interrupt.came() {
+            self.progress.finish();
+            let message = "stopped; pictures that were finished are whole";
+            return Err(Failure::interrupted(message));
+        }
+        let image = stage.draw(frame)?;
+        self.progress.add_one();
+        Ok(image)
     }
 }
 
@@ -297,13 +352,4 @@ fn playing_speed(fps: f64, frames: &[u64]) -> f64 {
         }
         _ => fps,
     }
-}
-
-fn progress(frames: usize) -> ProgressBar {
-    if !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let template = "{bar:40} picture {pos}/{len}  {elapsed} gone, {eta} to go";
-    let style = ProgressStyle::with_template(template).expect("the template is well formed");
-    ProgressBar::new(frames as u64).with_style(style)
 }

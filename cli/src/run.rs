@@ -1,19 +1,17 @@
 //! `percale run`: simulates a scene into a result folder.
 
-use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
 use percale::io::result::{ResultFolder, Stopped, Summary};
+use percale::response::Account;
 use percale::scene::{Scene, SceneError, Variant};
 use percale::verify::audit;
 
 use crate::failure::Failure;
+use crate::interrupt::Interrupt;
 use crate::output::say;
+use crate::progress::Progress;
 
 /// Run a scene and write its motion to a result folder
 #[derive(Debug, clap::Args)]
@@ -83,31 +81,30 @@ impl Run {
             eprintln!("warning: {}: {cloths}", self.scene);
         }
 
-        let stop = Arc::new(AtomicBool::new(false));
-        let flag = Arc::clone(&stop);
-        ctrlc::set_handler(move || flag.store(true, Ordering::SeqCst))?;
-
         let frames = self.frames.unwrap_or(scene.frames);
-        let bar = progress_bar(frames);
-        bar.set_position(simulation.frame());
+        let progress = Progress::new("frame", frames, simulation.frame());
+        let interrupt = Interrupt::watch(
+            &progress,
+            "frame",
+            "all finished frames are whole, continue with --resume",
+        )?;
         let mut stopped = None;
-        while simulation.frame() < frames && !stop.load(Ordering::SeqCst) {
-            let report = match simulation.step() {
+        while simulation.frame() < frames && !interrupt.came() {
+            let done = simulation.frame() as f64;
+            let report = match simulation.step_with(&mut |share| progress.at(done + share)) {
                 Ok(report) => report,
                 Err(error) => {
                     stopped = Some(Stopped::new(simulation.frame() + 1, &error));
                     break;
                 }
             };
-            bar.set_message(format!(
-                "{} impacts",
-                report.impacts.vertex_face + report.impacts.edge_edge
-            ));
-            bar.inc(1);
+            let impacts = report.impacts.vertex_face + report.impacts.edge_edge;
+            progress.note(format!("{impacts} impacts"));
             let pushed = folder.push(simulation.state(), report, &simulation.checkpoint());
             pushed.map_err(|error| Failure::stopped(error.to_string()))?;
         }
-        bar.finish_and_clear();
+        progress.finish_with_line();
+
         let state = simulation.state();
         let crossings = audit::obstacle_crossings(state.mesh(), state.positions()).len();
         let summary = folder
@@ -126,12 +123,12 @@ impl Run {
         if !self.json {
             say!("{}", describe(&summary, &path.display().to_string()));
         }
-        if stop.load(Ordering::SeqCst) && simulation.frame() < frames {
+        if interrupt.came() && simulation.frame() < frames {
             eprintln!(
                 "stopped after frame {}; continue with --resume",
                 simulation.frame()
             );
-            return Ok(ExitCode::from(130));
+            return Ok(Interrupt::code());
         }
         Ok(if summary.intersections == 0 {
             ExitCode::SUCCESS
@@ -162,19 +159,6 @@ fn format_start(scene: &str, error: &dyn std::error::Error) -> Failure {
     Failure::input(format!("{scene}: {error}"))
 }
 
-/// A bar on the terminal, with what is gone and what is to go; none if nobody looks.
-pub(crate) fn progress_bar(frames: u64) -> ProgressBar {
-    let bar = if std::io::stderr().is_terminal() {
-        ProgressBar::new(frames)
-    } else {
-        ProgressBar::hidden()
-    };
-    let template = "{bar:40} frame {pos}/{len}  {elapsed} gone, {eta} to go  {msg}";
-    bar.set_style(ProgressStyle::with_template(template).expect("the template is well formed"));
-    bar.enable_steady_tick(Duration::from_millis(200));
-    bar
-}
-
 fn describe(summary: &Summary, path: &str) -> String {
     let Summary {
         frames,
@@ -186,34 +170,96 @@ fn describe(summary: &Summary, path: &str) -> String {
         retries,
         stretched,
         seconds,
+        wall_seconds,
         ..
     } = summary;
     let gap = summary
         .smallest_gap
         .map_or("above the thickness".into(), |gap| format!("{gap:.3e} m"));
-    let kept = summary
-        .kept_share
-        .map_or("no impacts".into(), |kept| format!("{:.1} %", 100.0 * kept));
-    let lost = summary
-        .stages
-        .iter()
-        .map(|(stage, account)| format!("{stage} {:.3e} J", account.energy_lost()));
-    let lost = match &summary.stages {
-        stages if stages.is_empty() => "none".into(),
-        _ => lost.collect::<Vec<_>>().join(", "),
+    let taken = summary.stages.iter().map(taken);
+    let taken = match &summary.stages {
+        stages if stages.is_empty() => "nothing touched".into(),
+        _ => taken.collect::<Vec<_>>().join(", "),
     };
     format!(
         "{frames} frames in {path}: {intersections} intersections\n\
          impacts      {} vertex-face, {} edge-edge; {rounds} rounds\n\
          intervals    {intervals}, {retries} retries, {stretched} shortened to spare the cloth, {failsafes} with fail-safe\n\
-         smallest gap {gap}; motion kept by touched vertices: {kept}\n\
-         energy lost  {lost}\n\
+         smallest gap {gap}\n\
+         motion       of touched vertices: {}\n\
+         its energy   {taken}\n\
          strain       {:.1} % at most, {} faces above the limit in all frames\n\
-         {seconds:.1} s, hash {}",
+         time         {wall_seconds:.1} s, {seconds:.1} s of CPU; hash {}",
         impacts.vertex_face,
         impacts.edge_edge,
+        kept(summary.kept_share),
         100.0 * summary.largest_strain,
         summary.strain_over,
         &summary.hash[..16],
     )
+}
+
+/// What the response left of the motion; more than all of it is a push.
+fn kept(share: Option<f64>) -> String {
+    match share {
+        None => "no impacts".into(),
+        Some(share) if share <= 1.0 => format!("{:.1} % kept (of its square)", 100.0 * share),
+        Some(_) => "all kept, and more added by what pushed them".into(),
+    }
+}
+
+/// What a stage took from the energy of motion, as a share of what the intervals in which it acted brought it; or gave, as a share of what
+/// they ended with. Sums over intervals are no energy that the cloth ever had, their quotient is a mean.
+fn taken((stage, account): (&String, &Account)) -> String {
+    let (before, after) = (account.energy_before, account.energy_after);
+    let most = before.max(after);
+    let share = if most > 0.0 {
+        ((before - after) / most).clamp(-1.0, 1.0)
+    } else {
+        0.0
+    };
+    let word = if share < 0.0 { "gave" } else { "took" };
+    format!("{stage} {word} {:.1} %", 100.0 * share.abs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_summary_says_nothing_impossible() {
+        let account = |energy_before, energy_after| Account {
+            energy_before,
+            energy_after,
+            ..Account::default()
+        };
+        // a load at rest for thousands of intervals, a ball that drives the cloth, and a stage that had nothing to do
+        let stages = [
+            ("contact", account(3.4e4, 12.0)),
+            ("impulses", account(1.0, 4.0)),
+            ("hold", account(-2.0, 1.0)),
+            ("inelastic", account(0.0, 0.0)),
+        ];
+        let summary = Summary {
+            kept_share: Some(2.689),
+            stages: stages.map(|(name, account)| (name.into(), account)).into(),
+            hash: "0123456789abcdef0123".into(),
+            wall_seconds: 61.26,
+            seconds: 100.0,
+            ..Summary::default()
+        };
+        let text = describe(&summary, "out/x");
+        for words in [
+            "motion       of touched vertices: all kept, and more added by what pushed them",
+            "contact took 100.0 %, hold gave 100.0 %, impulses gave 75.0 %, inelastic took 0.0 %",
+            "time         61.3 s, 100.0 s of CPU",
+        ] {
+            assert!(text.contains(words), "{text}");
+        }
+        for words in ["268", "e4 J", "-0.0", "NaN"] {
+            assert!(!text.contains(words), "{words}: {text}");
+        }
+        assert_eq!(kept(Some(0.5)), "50.0 % kept (of its square)");
+        assert_eq!(kept(None), "no impacts");
+    }
 }

@@ -3,8 +3,10 @@
 //! PC2 and USD hold f32. Positions that are f32 values already (output grid "f32") are exported as they were
 //! certified; what is rounded only now is audited anew, and what crosses after rounding is listed (design §9).
 
+use std::cell::RefCell;
 use std::fs;
 use std::io;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use glam::DVec3;
@@ -76,17 +78,33 @@ pub struct Crossing {
 /// Crossings that are listed; the rest is counted.
 const MAX_LISTED: usize = 1000;
 
-/// Writes all frames to the folder `out`; `progress` is told how many frames have been audited or written.
+/// Writes all frames to the folder `out`; `progress` is told which share of the work is done, and may end it there.
 ///
 /// # Errors
-/// What cannot be read or written; files appear whole or not at all.
+/// What cannot be read or written, and [`io::ErrorKind::Interrupted`] if `progress` has ended it; files appear whole or not at all.
 pub fn export(
     recording: &Recording,
     format: Format,
     out: &Path,
-    mut progress: impl FnMut(u64),
+    mut progress: impl FnMut(f64) -> ControlFlow<()>,
 ) -> Result<Exported, ResultError> {
     fs::create_dir_all(out).map_err(at(out))?;
+    let frames = recording.frame_count();
+    // f32 files are audited and then written, object after object; USD reads every position twice
+    let objects = recording.mesh().bodies().len() as u64;
+    let pieces = match format {
+        Format::Pc2 => frames * (1 + objects),
+        Format::Usda => frames * (1 + 2 * objects),
+        Format::Obj | Format::Ply => frames,
+    };
+    let mut done = 0;
+    let mut step = || {
+        done += 1;
+        match progress(done.min(pieces) as f64 / pieces as f64) {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(io::Error::from(io::ErrorKind::Interrupted)),
+        }
+    };
     let mut exported = Exported {
         frames: recording.frame_count(),
         objects: recording.mesh().bodies().len(),
@@ -95,12 +113,12 @@ pub fn export(
     if format.is_f32() {
         for frame in 0..recording.frame_count() {
             audit_rounded(recording, frame, &mut exported)?;
-            progress(frame);
+            step().map_err(at(out))?;
         }
     }
     match format {
-        Format::Pc2 => write_pc2(recording, out, &mut exported)?,
-        Format::Usda => write_usda(recording, out, &mut exported)?,
+        Format::Pc2 => write_pc2(recording, out, &mut exported, &mut step)?,
+        Format::Usda => write_usda(recording, out, &mut exported, &mut step)?,
         Format::Obj | Format::Ply => {
             let digits = (recording.frame_count() - 1).to_string().len().max(4);
             for frame in 0..recording.frame_count() {
@@ -113,7 +131,7 @@ pub fn export(
                 });
                 write.map_err(at(&path))?;
                 exported.files.push(path);
-                progress(frame);
+                step().map_err(at(out))?;
             }
         }
     }
@@ -161,6 +179,7 @@ fn write_pc2(
     recording: &Recording,
     out: &Path,
     exported: &mut Exported,
+    step: &mut dyn FnMut() -> io::Result<()>,
 ) -> Result<(), ResultError> {
     for (object, body) in recording.mesh().bodies().iter().enumerate() {
         let faces = &recording.mesh().faces()[body.faces.start as usize..body.faces.end as usize];
@@ -181,7 +200,10 @@ fn write_pc2(
 
         let path = out.join(format!("{}.pc2", body.name));
         let frames = 0..u32::try_from(recording.frame_count()).unwrap_or(u32::MAX);
-        let samples = frames.map(|frame| positions_of(recording, object, u64::from(frame)));
+        let samples = frames.map(|frame| {
+            step()?;
+            positions_of(recording, object, u64::from(frame))
+        });
         write_atomically(&path, |out| pc2::write(out, body.vertices.len(), samples))
             .map_err(at(&path))?;
         exported.files.push(path);
@@ -193,6 +215,7 @@ fn write_usda(
     recording: &Recording,
     out: &Path,
     exported: &mut Exported,
+    step: &mut dyn FnMut() -> io::Result<()>,
 ) -> Result<(), ResultError> {
     let bodies = recording.mesh().bodies();
     let names = usda::identifiers(bodies.iter().map(|body| body.name.as_str()));
@@ -202,6 +225,7 @@ fn write_usda(
         name: "scene",
     };
     let path = out.join("scene.usda");
+    let step = RefCell::new(step);
     let write = write_atomically(&path, |out| {
         stage.begin(out)?;
         for (object, (body, name)) in bodies.iter().zip(&names).enumerate() {
@@ -210,7 +234,10 @@ fn write_usda(
             let faces = faces
                 .iter()
                 .map(|face| face.map(|v| v - body.vertices.start));
-            let positions = |frame| positions_of(recording, object, frame);
+            let positions = |frame| {
+                (*step.borrow_mut())()?;
+                positions_of(recording, object, frame)
+            };
             usda::mesh(out, name, faces, recording.frame_count(), positions)?;
         }
         stage.end(out)

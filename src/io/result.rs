@@ -94,7 +94,7 @@ pub(super) fn at(path: &Path) -> impl Fn(io::Error) -> ResultError + '_ {
 }
 
 /// Totals of a run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// Version of Percale that ran.
     pub version: String,
@@ -127,12 +127,16 @@ pub struct Summary {
     /// Places at the end of the last frame where a cloth of a higher layer lies inside one of a lower layer.
     #[serde(default)]
     pub out_of_order: usize,
-    /// Kept share of the motion, `Σ m |x_new − x0|² / Σ m |x1 − x0|²` of touched vertices; none without impacts.
+    /// Kept share of the motion, `Σ m |x_new − x0|² / Σ m |x1 − x0|²` of touched vertices; none without impacts. Above 1 where objects push
+    /// cloth further than it would have gone by itself.
     pub kept_share: Option<f64>,
     /// What repulsions and stages did to momentum and energy, summed over all frames.
     pub stages: BTreeMap<String, Account>,
-    /// Processor time spent stepping, over all frames, in seconds.
+    /// Processor time of all threads spent stepping, over all frames, in seconds.
     pub seconds: f64,
+    /// The same by the clock on the wall, in seconds.
+    #[serde(default)]
+    pub wall_seconds: f64,
     /// SHA-256 of the little-endian f64 positions of all output frames.
     pub hash: String,
     /// Why the run ended before its last frame; none if it did not.
@@ -348,7 +352,9 @@ impl ResultFolder {
         stopped: Option<Stopped>,
     ) -> Result<Summary, ResultError> {
         let sum = |count: fn(&FrameReport) -> usize| self.frames.iter().map(count).sum::<usize>();
-        let total = |value: fn(&FrameReport) -> f64| self.frames.iter().map(value).sum::<f64>();
+        // the sum of nothing would be -0.0
+        let total =
+            |value: fn(&FrameReport) -> f64| self.frames.iter().fold(0.0, |sum, f| sum + value(f));
         let wanted = total(|f| f.wanted);
         let summary = Summary {
             version: VERSION.into(),
@@ -378,6 +384,7 @@ impl ResultFolder {
             kept_share: (wanted > 0.0).then(|| total(|f| f.kept) / wanted),
             stages: self.stages(),
             seconds: 1e-3 * total(|f| f.phases.total_ms()),
+            wall_seconds: 1e-3 * total(|f| f.phases.wall_ms),
             hash: self.hash()?,
             stopped,
         };

@@ -1,8 +1,11 @@
 //! Scenes as TOML text: strict, and with errors that say where and what instead.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{Scene, builtin};
+use super::check::Problem;
+use super::{Scene, builtin, form};
+use crate::dynamics::FABRICS;
 use crate::error::{MeshError, StartError};
 
 /// Why a scene cannot be read or started.
@@ -10,12 +13,12 @@ use crate::error::{MeshError, StartError};
 #[non_exhaustive]
 pub enum SceneError {
     /// The file cannot be read.
-    #[error("{}: {source}; built-in scenes: {}", path.display(), builtin::names())]
+    #[error("{}: {}", path.display(), unreadable(path, source))]
     File {
         /// The file.
         path: PathBuf,
         /// Why.
-        source: std::io::Error,
+        source: io::Error,
     },
 
     /// The text is not a scene.
@@ -52,6 +55,23 @@ pub enum SceneError {
     /// The scene cannot start.
     #[error(transparent)]
     Start(#[from] StartError),
+}
+
+/// Why a scene file cannot be read, and what may have been meant.
+fn unreadable(path: &Path, source: &io::Error) -> String {
+    match source.kind() {
+        io::ErrorKind::InvalidData => "not a text file: a scene is TOML in UTF-8".into(),
+        io::ErrorKind::IsADirectory => {
+            "a folder, not a scene file; the scene of a result folder is its scene.toml".into()
+        }
+        _ => {
+            let name = path.to_string_lossy();
+            let built_in = builtin::BUILTIN.iter().map(|(name, _)| *name);
+            let hint = nearest(&name, built_in).map(|name| format!(" did you mean '{name}'?"));
+            let hint = hint.unwrap_or_default();
+            format!("{source};{hint} built-in scenes: {}", builtin::names())
+        }
+    }
 }
 
 impl SceneError {
@@ -126,14 +146,19 @@ impl Scene {
         variant: Variant,
         changes: &[(String, String)],
     ) -> Result<Self, SceneError> {
-        let in_text = |error: toml::de::Error| SceneError::Text {
-            origin: origin.into(),
-            line: error.span().map_or(1, |span| line_of(text, span.start)),
-            message: explain(error),
+        let in_text = |error: toml::de::Error| {
+            let line = error.span().map_or(1, |span| line_of(text, span.start));
+            let written = text.lines().nth(line - 1).unwrap_or_default();
+            SceneError::Text {
+                origin: origin.into(),
+                line,
+                message: in_line(explain(error), written),
+            }
         };
+        let mut table = toml::Value::Table(toml::from_str(text).map_err(in_text)?);
+        form::check(&table).map_err(|problem| in_form(problem, text, origin))?;
         let mut scene: Self = toml::from_str(text).map_err(in_text)?;
         let small = std::mem::take(&mut scene.small);
-        let mut table = toml::Value::Table(toml::from_str(text).map_err(in_text)?);
         if variant == Variant::Small {
             if small.is_empty() {
                 let message = "it has no small variant: no table [small]";
@@ -149,9 +174,12 @@ impl Scene {
                 }
                 set(&mut table, &key, value).map_err(wrong)?;
             }
-            scene = table.clone().try_into().map_err(|error: toml::de::Error| {
-                SceneError::value(format!("{origin}: [small]"), explain(error))
-            })?;
+            let wrong = |message| SceneError::value(format!("{origin}: [small]"), message);
+            form::check(&table).map_err(|problem| wrong(in_words(problem)))?;
+            scene = table
+                .clone()
+                .try_into()
+                .map_err(|error| wrong(explain(error)))?;
             scene.small.clear();
         }
         scene
@@ -169,6 +197,7 @@ impl Scene {
             let written = changes.iter().map(|(k, v)| format!(" --set {k}={v}"));
             format!("{origin}{}", written.collect::<String>())
         };
+        form::check(&table).map_err(|problem| SceneError::value(written(), in_words(problem)))?;
         let mut changed: Self = table
             .try_into()
             .map_err(|error: toml::de::Error| SceneError::value(written(), explain(error)))?;
@@ -208,6 +237,40 @@ impl SceneError {
             },
             other => other,
         }
+    }
+}
+
+/// A message about the text of a line, with what the line says where the message is too short to help.
+fn in_line(message: String, line: &str) -> String {
+    let (key, value) = line.split_once('=').unwrap_or((line, ""));
+    let (key, value) = (key.trim(), value.trim());
+    match message.as_str() {
+        _ if message.starts_with("string values must be quoted") => match value {
+            "" => format!("{key}: there is no value after `=`"),
+            _ => format!("{key}: texts must be quoted, e.g. \"{value}\""),
+        },
+        "duplicate key" => {
+            format!("{key}: this key is in an earlier line already; remove one of them")
+        }
+        _ => message,
+    }
+}
+
+/// A problem of form, with the line of its key.
+fn in_form((key, message): Problem, text: &str, origin: &str) -> SceneError {
+    SceneError::Text {
+        origin: origin.into(),
+        line: line_of_key(text, &key),
+        message: in_words((key, message)),
+    }
+}
+
+/// A problem as "key: message"; the scene as a whole has no key.
+fn in_words((key, message): Problem) -> String {
+    if key.is_empty() {
+        message
+    } else {
+        format!("{key}: {message}")
     }
 }
 
@@ -279,6 +342,12 @@ fn set(table: &mut toml::Value, key: &str, value: toml::Value) -> Result<(), Str
     Err("the key is empty".into())
 }
 
+/// The name in "unknown fabric 'name'; ...".
+fn unknown_fabric(message: &str) -> Option<&str> {
+    let (name, _) = message.strip_prefix("unknown fabric '")?.split_once('\'')?;
+    Some(name)
+}
+
 /// What is wrong and where, with the likeliest meaning of "unknown field `x`, expected one of `a`, `b`".
 fn explain(mut error: toml::de::Error) -> String {
     error.set_input(None);
@@ -308,10 +377,9 @@ fn explain(mut error: toml::de::Error) -> String {
         Some(wrong) if message.starts_with("unknown ") => {
             nearest(wrong, words).map(|word| format!("; did you mean `{word}`?"))
         }
-        Some("cloth") if message.starts_with("missing ") => {
-            Some("; a scene needs at least one [[cloth]]".into())
-        }
-        _ => None,
+        _ => unknown_fabric(&message)
+            .and_then(|name| nearest(name, FABRICS.into_iter()))
+            .map(|word| format!("; did you mean '{word}'?")),
     };
     format!("{place}{message}{}", hint.unwrap_or_default())
 }

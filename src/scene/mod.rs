@@ -3,6 +3,7 @@
 //! | file | holds |
 //! |---|---|
 //! | `file` | reading and writing TOML, with errors that say where and what instead |
+//! | `form` | what is wrong with keys, names, types and lengths, in plain words |
 //! | `builtin` | the scenes that come with the library |
 //! | `camera` | from where it is looked at |
 //! | `check` | what values may be |
@@ -20,6 +21,7 @@ mod builtin;
 mod camera;
 mod check;
 mod file;
+mod form;
 mod inputs;
 mod motion;
 mod objects;
@@ -157,10 +159,10 @@ pub struct Cloth {
     pub name: String,
     /// Rest shape.
     pub shape: Shape,
-    /// Where its centre starts, in metres.
+    /// Where its centre starts, in metres; of a `file` shape, where the origin of the file's coordinates starts.
     #[serde(default)]
     pub position: [f64; 3],
-    /// Rotation about x, then y, then z, in degrees.
+    /// Rotation about x, then y, then z, in degrees, about the place that `position` names.
     #[serde(default)]
     pub rotation: [f64; 3],
     /// Velocity at the start, in metres per second.
@@ -291,10 +293,10 @@ pub struct Obstacle {
     pub name: String,
     /// Shape.
     pub shape: Shape,
-    /// Where its centre is, in metres.
+    /// Where its centre is, in metres; of a `file` shape, where the origin of the file's coordinates is.
     #[serde(default)]
     pub position: [f64; 3],
-    /// Rotation about x, then y, then z, in degrees.
+    /// Rotation about x, then y, then z, in degrees, about the place that `position` names.
     #[serde(default)]
     pub rotation: [f64; 3],
     /// How it moves from there; several are applied one after the other.

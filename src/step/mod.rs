@@ -14,6 +14,7 @@ mod report;
 mod settings;
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use glam::DVec3;
 
@@ -218,11 +219,26 @@ impl Simulation {
     /// An interval of the shortest length was refused after all stages. The state is then that of the last
     /// accepted interval.
     pub fn step(&mut self) -> Result<FrameReport, StepError> {
-        // to enter the pool once costs less than to enter it for every loop
-        rayon::scope(|_| self.advance())
+        self.step_with(&mut |_| {})
     }
 
-    fn advance(&mut self) -> Result<FrameReport, StepError> {
+    /// Like [`Simulation::step`]; after each accepted interval `progress` is told the share of the frame that is done.
+    ///
+    /// # Errors
+    /// As of [`Simulation::step`].
+    pub fn step_with(
+        &mut self,
+        progress: &mut (dyn FnMut(f64) + Send),
+    ) -> Result<FrameReport, StepError> {
+        // to enter the pool once costs less than to enter it for every loop
+        rayon::scope(|_| self.advance(progress))
+    }
+
+    fn advance(
+        &mut self,
+        progress: &mut (dyn FnMut(f64) + Send),
+    ) -> Result<FrameReport, StepError> {
+        let wall = Instant::now();
         if self.script.lets_go(self.frame()) {
             self.dynamics.hold(&self.script.held(self.frame()));
         }
@@ -258,11 +274,13 @@ impl Simulation {
                 && settled.strain <= CALM;
             self.interval = if may_grow { 2 * length } else { length };
             report.add(&settled, &self.settings.failsafe);
+            progress(1.0 - (end - self.tick) as f64 / TICKS_PER_FRAME as f64);
         }
 
         let mut spent = 0.0;
         timed(&mut spent, || self.look_at_frame(&mut report));
         report.phases.audit_ms += spent;
+        report.phases.wall_ms = 1e3 * wall.elapsed().as_secs_f64();
         Ok(report)
     }
 

@@ -17,7 +17,7 @@ pub struct ImpactCount {
     pub edge_edge: usize,
 }
 
-/// Processor time of all threads by phase, in milliseconds; the only part of a report that differs between runs.
+/// Processor time of all threads by phase, and the time by the clock, in milliseconds; the only part of a report that differs between runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Phases {
     /// Internal dynamics.
@@ -30,6 +30,9 @@ pub struct Phases {
     pub accept_ms: f64,
     /// The independent audit and the gap at the output frame.
     pub audit_ms: f64,
+    /// All of them by the clock on the wall.
+    #[serde(default)] // folders of earlier builds have none
+    pub wall_ms: f64,
 }
 
 /// Runs some work and adds the processor time of all threads to a clock, in milliseconds.
@@ -41,7 +44,7 @@ pub(super) fn timed<T>(clock: &mut f64, work: impl FnOnce() -> T) -> T {
 }
 
 impl Phases {
-    /// Sum of all phases, in milliseconds.
+    /// Processor time of all phases, in milliseconds.
     pub fn total_ms(&self) -> f64 {
         self.propose_ms + self.repel_ms + self.respond_ms + self.accept_ms + self.audit_ms
     }
@@ -109,9 +112,11 @@ pub struct FrameReport {
 }
 
 impl FrameReport {
-    /// Kinetic energy of the mean motion that repulsions and stages took, in joules.
+    /// Kinetic energy of the mean motion that repulsions and stages took, summed over the intervals, in joules. Each interval proposes the
+    /// fall of what lies on something anew: a load at rest counts again and again.
     pub fn energy_lost(&self) -> f64 {
-        self.stages.values().map(Account::energy_lost).sum()
+        let each = self.stages.values().map(Account::energy_lost);
+        each.fold(0.0, |sum, lost| sum + lost) // the sum of nothing would be -0.0
     }
 
     /// Adds an accepted interval; `failsafe` are the stages that count as such.

@@ -1,5 +1,7 @@
 //! Methods side by side: the same method twice gives the same figures, and every frame starts from the same state.
 
+use std::ops::ControlFlow;
+
 use percale::compare::{Figures, Method, compare};
 use percale::scene::{Scene, Variant};
 
@@ -29,11 +31,12 @@ fn the_same_method_twice_is_the_same_and_another_starts_every_frame_from_its_sta
         method("inelastic", r#"[{ kind = "inelastic" }]"#),
     ];
     let mut farthest = 0.0f64;
-    let compared = compare(&mut methods, 40, false, |_, states| {
+    let compared = compare(&mut methods, 40, false, &mut |_| {}, |_, states| {
         assert_eq!(states[0], states[1]);
         let apart = states[0].iter().zip(states[2]);
         let apart = apart.map(|(a, b)| (a - b).length());
         farthest = apart.fold(farthest, f64::max);
+        ControlFlow::Continue(())
     });
     let compared = compared.unwrap();
     assert_eq!(figures(&compared[0]), figures(&compared[1]));

@@ -1,7 +1,14 @@
 //! Citations exist, and documents say what is true.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+
+use percale::error::{Pinch, PinchContact, Scripted};
+use percale::io::result::{Stopped, Summary};
+use percale::response::Account;
+use percale::step::FrameReport;
+use serde_json::Value;
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
@@ -51,5 +58,95 @@ fn every_cited_key_is_in_the_bibliography() {
                 file.display()
             );
         }
+    }
+}
+
+/// Keys of a JSON object, dotted; names of stages become NAME, lists of objects are entered.
+fn json_keys(value: &Value, at: &str, found: &mut BTreeSet<String>) {
+    let inside = |name: &str| match at {
+        "" => name.to_string(),
+        _ => format!("{at}.{name}"),
+    };
+    match value {
+        Value::Object(table) => {
+            let is_named = ["rounds", "failsafes", "stages"].contains(&at);
+            for (name, value) in table {
+                json_keys(value, &inside(if is_named { "NAME" } else { name }), found);
+            }
+        }
+        Value::Array(list) if list.first().is_some_and(Value::is_object) => {
+            json_keys(&list[0], at, found);
+        }
+        _ => {
+            found.insert(at.to_string());
+        }
+    }
+}
+
+/// The words in backticks of the first column of the table that begins with `head`.
+fn table_keys(document: &str, head: &str) -> BTreeSet<String> {
+    let rows = document.lines().skip_while(|line| !line.starts_with(head));
+    let rows = rows.skip(2).take_while(|line| line.starts_with('|'));
+    let first = rows.filter_map(|row| row.split('|').nth(1));
+    first
+        .flat_map(|cell| cell.split('`').skip(1).step_by(2))
+        .map(String::from)
+        .collect()
+}
+
+#[test]
+fn every_field_of_a_report_is_documented_and_nothing_else() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let document = fs::read_to_string(root.join("docs/formats.md")).unwrap();
+    let pinch = Pinch {
+        frame: 1,
+        time: 0.0,
+        objects: vec![Scripted {
+            name: "ball".into(),
+            pinned: false,
+        }],
+        cloths: Vec::new(),
+        overlap: 0.0,
+        reach: Some(0.0),
+        contacts: vec![PinchContact {
+            vertices: [0; 4],
+            weights: [0.0; 4],
+            normal: [0.0; 3],
+            multiplier: 1.0,
+        }],
+    };
+    let stages: BTreeMap<String, Account> = [("impulses".into(), Account::default())].into();
+    let summary = Summary {
+        stages: stages.clone(),
+        stopped: Some(Stopped {
+            frame: 1,
+            message: String::new(),
+            pinch: Some(pinch),
+        }),
+        ..Summary::default()
+    };
+    let counts: BTreeMap<String, usize> = [("impulses".into(), 1)].into();
+    let frame = FrameReport {
+        stages,
+        rounds: counts.clone(),
+        failsafes: counts,
+        ..FrameReport::default()
+    };
+    for (head, value) in [
+        ("| totals |", serde_json::to_value(summary).unwrap()),
+        (
+            "| each of `frame_reports` |",
+            serde_json::to_value(frame).unwrap(),
+        ),
+    ] {
+        let mut written = BTreeSet::new();
+        json_keys(&value, "", &mut written);
+        let documented = table_keys(&document, head);
+        let missing: Vec<_> = written.difference(&documented).collect();
+        let stale: Vec<_> = documented.difference(&written).collect();
+        assert!(
+            missing.is_empty() && stale.is_empty(),
+            "docs/formats.md, table {head}: missing {missing:?}, stale {stale:?}"
+        );
     }
 }

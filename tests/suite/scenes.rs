@@ -229,3 +229,20 @@ fn a_small_drop_lands_folds_and_never_crosses() {
         "lies on the ball and hangs down: {low} to {high}"
     );
 }
+
+#[test]
+fn progress_is_told_after_every_interval_and_changes_nothing() {
+    let changes = [("cloth.0.shape.cells".to_string(), "[6, 6]".to_string())];
+    let scene = Scene::load_variant("drop", Variant::Small, &changes).unwrap();
+    let (mut told, mut alone) = (scene.build().unwrap(), scene.build().unwrap());
+    for _ in 0..3 {
+        let mut shares = Vec::new();
+        let report = told.step_with(&mut |share| shares.push(share)).unwrap();
+        alone.step().unwrap();
+        assert_eq!(shares.len(), report.intervals);
+        assert!(shares.is_sorted_by(|a, b| a < b), "{shares:?}");
+        assert_eq!(shares.last(), Some(&1.0));
+        assert!(shares[0] > 0.0);
+        assert_eq!(told.checkpoint(), alone.checkpoint());
+    }
+}

@@ -29,7 +29,10 @@ const CURVES: [Curve; 6] = [
         |f| Some(f.mean_interval),
     ),
     ("pairs per call of a stage", |f| Some(f.pairs_per_call)),
-    ("energy taken by the response, J", |f| Some(f.energy_lost)),
+    (
+        "energy of motion taken back by contact and response, J",
+        |f| Some(f.energy_lost),
+    ),
     ("sliding kept", |f| f.sliding_kept),
 ];
 
@@ -59,7 +62,7 @@ pub(super) fn page(
     );
     page.push_str(
         "<table><tr><th>method<th>failed frames<th>mean interval<th>pairs per call<th>fail-safes<th>retries\
-         <th>intersections<th>energy lost, J<th>sliding kept<th>response, s<th>all, s</tr>\n",
+         <th>intersections<th>energy taken back, J<th>sliding kept<th>response, s<th>CPU, s</tr>\n",
     );
     for (f, colour) in figures.iter().zip(COLOURS.iter().cycle()) {
         let kept = f.sliding_kept;

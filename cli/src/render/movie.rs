@@ -1,22 +1,26 @@
 //! MP4 files, written by ffmpeg if there is one.
 
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{self, Child, Command, Stdio};
 
 use percale::render::Image;
 
 use crate::failure::Failure;
 
-/// A movie being written: raw pixels go to ffmpeg's standard input.
+/// A movie being written: raw pixels go to ffmpeg's standard input, and the file appears when it is whole.
 pub(crate) struct Movie {
     file: PathBuf,
+    draft: PathBuf,
     ffmpeg: Child,
 }
 
 impl Movie {
-    /// Starts ffmpeg; an existing file is replaced.
+    /// Starts ffmpeg; an existing file is replaced at the end.
     pub(crate) fn new(file: &Path, [width, height]: [u32; 2], fps: f64) -> Result<Self, Failure> {
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        let draft = file.with_file_name(format!(".{name}.{}.part", process::id()));
         let ffmpeg = Command::new("ffmpeg")
             .args(["-hide_banner", "-loglevel", "error", "-y"])
             .args(["-f", "rawvideo", "-pix_fmt", "rgb24"])
@@ -25,7 +29,7 @@ impl Movie {
             .args(["-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2", "-pix_fmt", "yuv420p"])
             .args(["-c:v", "libx264", "-crf", "18", "-movflags", "+faststart"])
             .args(["-f", "mp4"])
-            .arg(file)
+            .arg(&draft)
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .spawn()
@@ -37,6 +41,7 @@ impl Movie {
             })?;
         Ok(Self {
             file: file.into(),
+            draft,
             ffmpeg,
         })
     }
@@ -58,7 +63,9 @@ impl Movie {
     pub(crate) fn finish(mut self) -> Result<(), Failure> {
         drop(self.ffmpeg.stdin.take());
         match self.ffmpeg.wait() {
-            Ok(status) if status.success() => Ok(()),
+            Ok(status) if status.success() => {
+                fs::rename(&self.draft, &self.file).map_err(|_| self.failure())
+            }
             _ => Err(self.failure()),
         }
     }
@@ -69,5 +76,15 @@ impl Movie {
              an ffmpeg with libx264, or --gif",
             self.file.display()
         ))
+    }
+}
+
+/// A movie that was not finished leaves nothing.
+impl Drop for Movie {
+    fn drop(&mut self) {
+        // after `finish` all of these have nothing to do
+        let _ = self.ffmpeg.kill();
+        let _ = self.ffmpeg.wait();
+        let _ = fs::remove_file(&self.draft);
     }
 }

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::io;
 
-/// A shape with its parameters, as a scene names it. Lengths in metres, Y up, centred on the origin.
+/// A shape with its parameters, as a scene names it. Lengths in metres, Y up; all but `file` are centred on the origin.
 ///
 /// Closed surfaces face outwards, floors and channels up. `cells` and `segments` set the resolution.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -175,7 +175,8 @@ pub enum Shape {
         #[serde(default = "sixteen")]
         rows: u32,
     },
-    /// A mesh file: OBJ, PLY or STL, plain or gzip-compressed.
+    /// A mesh file: OBJ, PLY or STL, plain or gzip-compressed. Its coordinates are kept, not centred: without `position` and `rotation` the
+    /// object starts where the file has it.
     File {
         /// The file; relative to the scene file.
         file: PathBuf,
