@@ -47,6 +47,12 @@ impl Scene {
         share("repulsion.damping", self.repulsion.damping)?;
         share("repulsion.fraction", self.repulsion.fraction)?;
         not_negative("repulsion.stiffness", self.repulsion.stiffness)?;
+        not_negative("repulsion.tolerance", self.repulsion.tolerance)?;
+        positive("repulsion.reach", self.repulsion.reach)?;
+        if self.repulsion.reach < 1.0 {
+            let message = "in thicknesses: below 1 repulsions would miss what is too near";
+            return problem("repulsion.reach", message);
+        }
         if self.cloth.is_empty() {
             return problem("cloth", "a scene needs at least one [[cloth]]");
         }

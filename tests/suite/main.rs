@@ -6,6 +6,7 @@
     reason = "a test that cannot unwrap has failed, and prints what it measured; clippy.toml knows only #[test] functions"
 )]
 
+mod attacks;
 mod broken_scenes;
 mod ccd_data;
 mod ccd_flat;
