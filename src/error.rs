@@ -163,6 +163,13 @@ pub enum StepError {
         bodies: [String; 2],
     },
 
+    /// A motion that takes no time, or for ever.
+    #[error("a motion of {dt} s; it must take from 1e-12 to 1e12 s, e.g. 1/60 s for a frame")]
+    Duration {
+        /// Seconds.
+        dt: f64,
+    },
+
     /// Scripted vertices leave no room: no response can help.
     #[error("{0}")]
     Pinched(Box<Pinch>),

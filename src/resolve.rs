@@ -59,6 +59,9 @@ pub struct Resolution {
     pub kept_share: Option<f64>,
 }
 
+/// Durations that [`resolve`] takes, s: from below a clock cycle to above a millennium, so that no velocity leaves the range of a float.
+const DURATIONS: std::ops::RangeInclusive<f64> = 1e-12..=1e12;
+
 /// Lumped masses of a sheet of 1 kg/m², in kg: a third of each face's area to each of its corners.
 pub fn lumped_mass(mesh: &Mesh, x: &[DVec3]) -> Vec<f64> {
     let mut mass = vec![0.0; x.len()];
@@ -74,10 +77,11 @@ pub fn lumped_mass(mesh: &Mesh, x: &[DVec3]) -> Vec<f64> {
 
 /// Changes end positions until the straight motion from `start` to them meets nothing, and certifies the result.
 ///
-/// `inverse_mass` is in 1/kg, 0 for vertices whose end positions are given: they end where `end` has them, to the bit.
+/// `inverse_mass` is in 1/kg, 0 for vertices whose end positions are given: they end where `end` has them, to the bit. `dt` is the duration of
+/// the motion, s: repulsions act for so long, and the velocities of the result are in m/s.
 ///
 /// # Errors
-/// Positions that are unusable, or impacts that no stage could resolve: with [`Hold`] among the stages that
+/// A `dt` that is no duration, positions that are unusable, or impacts that no stage could resolve: with [`Hold`] among the stages that
 /// happens only if vertices with given ends force contact. The start is untouched.
 pub fn resolve(
     settings: &Resolve,
@@ -85,8 +89,12 @@ pub fn resolve(
     mut end: Vec<DVec3>,
     inverse_mass: &[f64],
     surfaces: &Surfaces,
+    dt: f64,
     detector: &mut Detector,
 ) -> Result<(Verified, Resolution), StepError> {
+    if !DURATIONS.contains(&dt) {
+        return Err(StepError::Duration { dt });
+    }
     flush_tiny(&mut end);
     check_positions(start.mesh(), &end)?;
     let asked_before = detector.queries();
@@ -100,7 +108,7 @@ pub fn resolve(
         start,
         inverse_mass,
         surfaces,
-        dt: 1.0, // velocities are displacements here
+        dt,
         x: end,
     };
     let near = settings.repulsion.near(&candidate, detector);

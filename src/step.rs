@@ -9,6 +9,8 @@
 //! land on frames exactly. Nothing depends on the clock: the same scene gives the same bits for any number of
 //! threads, and after a restart from a [`Checkpoint`].
 
+mod forecast;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -32,6 +34,8 @@ use crate::response::{
 use crate::script::Script;
 use crate::state::{Candidate, Surfaces};
 use crate::verify::{self, Verified, audit};
+
+pub use forecast::{Doubt, Forecast, Stiffest};
 
 /// Ticks per output frame; intervals are powers of two of them.
 pub const TICKS_PER_FRAME: u64 = 1 << 16;

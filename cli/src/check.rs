@@ -33,8 +33,8 @@ const LARGE: usize = 50_000;
 
 /// Find intersections of meshes, of every frame of a result folder, or impacts of a motion
 ///
-/// Several meshes are tested together, numbered through in the given order. Exit code 0: nothing crosses; 1: something does;
-/// 2: the input cannot be used.
+/// Several meshes are tested together, numbered through in the given order. Exit code 0: nothing crosses; 1: something does (for a
+/// motion: something meets on the way, or crosses at its start); 2: the input cannot be used.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Check {
     /// Meshes (.obj, .ply, .stl, also .gz), patterns such as 'cloth*.obj', or one result folder
@@ -216,8 +216,9 @@ impl Check {
             Ccd::Cubic => Mode::Cubic,
         };
         let asked = Asked { mode, margin: None };
-        let impacts =
-            Detector::new(&input.mesh).impacts(&input.mesh, &input.positions, &end, &asked);
+        let mut detector = Detector::new(&input.mesh);
+        let crossings = detector.crossings(&input.mesh, &input.positions, Scope::Everything);
+        let impacts = detector.impacts(&input.mesh, &input.positions, &end, &asked);
         if let Some(path) = &self.pairs {
             write_csv(path, "kind,v0,v1,v2,v3,time", |out| {
                 impacts.iter().try_for_each(|impact| {
@@ -235,6 +236,7 @@ impl Check {
             vertex_face,
             edge_edge: impacts.len() - vertex_face,
             uncertain: impacts.iter().filter(|i| !i.certain).count(),
+            start_intersections: crossings.faces.len(),
             first_time: impacts.iter().map(|i| i.time).min_by(f64::total_cmp),
             pairs: first_pairs(&impacts, |impact| MotionPair {
                 kind: kind(impact),
@@ -243,7 +245,7 @@ impl Check {
             }),
         };
         self.print(&report, || describe_motion(&report))?;
-        Ok(report.impacts > 0)
+        Ok(report.impacts > 0 || report.start_intersections > 0)
     }
 
     fn print(&self, report: &impl Serialize, text: impl Fn() -> String) -> Result<(), Failure> {
@@ -300,6 +302,8 @@ struct MotionReport {
     edge_edge: usize,
     /// Those among the impacts that are not excluded, but not proved either.
     uncertain: usize,
+    /// Pairs of faces that cross or touch at the start, by the exact static test: what of them does not move is no impact.
+    start_intersections: usize,
     first_time: Option<f64>,
     pairs: Vec<MotionPair>,
 }
@@ -438,6 +442,12 @@ fn describe_motion(report: &MotionReport) -> String {
         text += &format!(
             "\n  first at {time} of the motion: {} {:?}",
             first.kind, first.vertices
+        );
+    }
+    if report.start_intersections > 0 {
+        text += &format!(
+            "\n  {} pairs of faces cross or touch already at the start; those that do not move are not among the impacts",
+            report.start_intersections
         );
     }
     if report.uncertain > 0 {

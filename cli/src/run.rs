@@ -13,6 +13,7 @@ use percale::scene::{Scene, SceneError, Variant};
 use percale::verify::audit;
 
 use crate::failure::Failure;
+use crate::forecast;
 use crate::output::say;
 
 /// Run a scene and write its motion to a result folder
@@ -61,9 +62,7 @@ impl Run {
             Variant::Full
         };
         let scene = Scene::load_variant(&self.scene, variant, &self.changes)?;
-        let mut simulation = scene
-            .build()
-            .map_err(|error| cannot_start(&self.scene, error))?;
+        let mut simulation = forecast::build(&self.scene, &scene)?;
         let path = self.out.clone().unwrap_or_else(|| self.default_out());
         let mut folder = if self.resume {
             let (folder, checkpoint) =

@@ -337,7 +337,10 @@ mod tests {
             at[*v] += 1;
         }
         let most = at.into_iter().max().unwrap();
-        assert!(most <= 2 * 13 + 1, "{most} triangles at one corner: two for each halving");
+        assert!(
+            most <= 2 * 13 + 1,
+            "{most} triangles at one corner: two for each halving"
+        );
         // one that turns right among them, still a fan from the first: too many for ears
         let mut dented = corners.clone();
         dented[MAX_CONCAVE].y += 2.0;

@@ -72,6 +72,7 @@ impl Scene {
         }
         let dynamics = dynamics.with_soft_pins(&pins);
         let surfaces = self.surfaces(&mesh, rest, &objects)?;
+        self.check_thickness(&x, &objects, &surfaces)?;
         let seams = self.seams(&mesh, &objects, &x, &surfaces.thickness)?;
         let dynamics = dynamics.with_seams(&seams);
         let settings = Settings {
@@ -124,6 +125,39 @@ impl Scene {
             }
         }
         Ok(surfaces)
+    }
+}
+
+impl Scene {
+    /// No two points can keep a distance that is larger than the scene.
+    fn check_thickness(
+        &self,
+        x: &[DVec3],
+        objects: &[Object<'_>],
+        surfaces: &Surfaces,
+    ) -> Result<(), SceneError> {
+        let (low, high) = x
+            .iter()
+            .fold((x[0], x[0]), |(low, high), p| (low.min(*p), high.max(*p)));
+        let size = (high - low).length();
+        let mut first = 0;
+        for object in objects {
+            let own = &surfaces.thickness[first..first + object.shape.x.len()];
+            first += own.len();
+            let most = own.iter().copied().fold(0.0, f64::max);
+            if most > size {
+                let key = match object.thickness {
+                    Some(_) => format!("{}.thickness", object.key),
+                    None => "thickness".into(),
+                };
+                let message = format!(
+                    "'{}' would keep {most:e} m, more than the whole scene measures ({size:.2e} m); try a tenth of an edge",
+                    object.name
+                );
+                return Err(SceneError::value(key, message));
+            }
+        }
+        Ok(())
     }
 }
 

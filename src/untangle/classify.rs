@@ -362,7 +362,8 @@ fn neighbours(order: &[Option<(usize, bool)>], on_boundary: bool) -> Vec<[usize;
         .windows(2)
         .filter_map(|w| match (w[0], w[1]) {
             (Some((a, one)), Some((b, other))) => {
-                (a != b && one == on_boundary && other == on_boundary).then_some([a.min(b), a.max(b)])
+                (a != b && one == on_boundary && other == on_boundary)
+                    .then_some([a.min(b), a.max(b)])
             }
             _ => None,
         })
@@ -373,10 +374,7 @@ fn neighbours(order: &[Option<(usize, bool)>], on_boundary: bool) -> Vec<[usize;
 }
 
 /// Enters those of the fitting pairs, each given once, whose two members fit nothing else: any other choice would depend on the numbering.
-fn pair_where_unique(
-    fitting: impl IntoIterator<Item = [usize; 2]>,
-    partner: &mut [Option<usize>],
-) {
+fn pair_where_unique(fitting: impl IntoIterator<Item = [usize; 2]>, partner: &mut [Option<usize>]) {
     let fitting: Vec<[usize; 2]> = fitting.into_iter().collect();
     let mut all: Vec<usize> = fitting.iter().flatten().copied().collect();
     all.sort_unstable();

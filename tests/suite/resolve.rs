@@ -91,6 +91,7 @@ fn throw(cases: u32, layer_count: u32, seed: u64) -> Vec<Thrown> {
             end,
             &inverse_mass,
             &surfaces,
+            1.0 / 60.0,
             &mut detector,
         );
         let (accepted, report) = resolved.unwrap_or_else(|error| panic!("case {case}: {error}"));
