@@ -305,7 +305,7 @@ fn within(key: &str, values: &[f64], least: f64, most: f64, unit: &str) -> Resul
     {
         None => Ok(()),
         Some(value) if value.abs() < least => {
-            problem(key, format!("{value} must be at least {least} {unit}"))
+            problem(key, format!("{value:e} must be at least {least} {unit}"))
         }
         Some(value) => problem(key, format!("{value:e} must be at most {most:e} {unit}")),
     }
