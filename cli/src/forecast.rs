@@ -27,6 +27,16 @@ pub(crate) fn build(name: &str, scene: &Scene) -> Result<Simulation, Failure> {
         eprintln!("warning: {name}: {}", describe(doubt));
     }
     check_cost(name, scene, &forecast)?;
+    for doubt in &forecast.doubts {
+        // a few may be in any mesh
+        if let Doubt::Slivers { body, count, faces } = doubt
+            && 2 * count > *faces
+        {
+            let key = fabric_of(scene, body).0;
+            let shape = key.replace(".soft", "").replace(".fabric", ".shape");
+            return Err(refusal(name, shape, describe(doubt)));
+        }
+    }
     Ok(simulation)
 }
 
@@ -244,6 +254,10 @@ fn describe(doubt: &Doubt) -> String {
         } => format!(
             "'{body}' keeps a thickness of {thickness} m, more than its edges are long (on average {edge:.2e} m): \
              contact is found between all that is near each other; try a thickness of at most a tenth of an edge"
+        ),
+        Doubt::Slivers { body, count, faces } => format!(
+            "{count} of the {faces} triangles of '{body}' are more than a thousand times longer than high: such needles take many loops or \
+             iterations; try cells that are nearly square, or another mesh"
         ),
         Doubt::Scale { body, size, cloth } => {
             let (times, than) = if size > cloth {

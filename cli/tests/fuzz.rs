@@ -56,6 +56,9 @@ fn triangles(random: &mut Random) -> (Vec<[f64; 3]>, Vec<[u32; 3]>) {
     let (mut x, mut faces) = (Vec::new(), Vec::new());
     let n = 2 + random.below(3) as u32;
     let crumpled = *random.pick(&[0.0, 0.0, 0.1, 0.5]);
+    // in half of the cases nothing crosses before it is mutated
+    let is_apart = random.below(2) == 0;
+    let crumpled = if is_apart { 0.2 * crumpled } else { crumpled };
     for sheet in 0..2u32 {
         let first = x.len() as u32;
         for i in 0..=n {
@@ -63,6 +66,7 @@ fn triangles(random: &mut Random) -> (Vec<[f64; 3]>, Vec<[u32; 3]>) {
                 let [a, b] = [i, j].map(|k| f64::from(k) / f64::from(n) - 0.5);
                 let mut p = match sheet {
                     0 => [a, 0.0, b],
+                    _ if is_apart => [a, 0.3, b],
                     _ => [a, b + 0.25, 0.1],
                 };
                 p.iter_mut().for_each(|c| *c += crumpled * random.signed());
@@ -74,7 +78,7 @@ fn triangles(random: &mut Random) -> (Vec<[f64; 3]>, Vec<[u32; 3]>) {
             faces.extend([[a, a + 1, a + n + 2], [a, a + n + 2, a + n + 1]]);
         }
     }
-    if random.below(3) == 0 {
+    if !is_apart && random.below(3) == 0 {
         let (first, spokes) = (x.len() as u32, 3 + random.below(8) as u32);
         x.extend((0..=spokes).map(|_| [random.signed(), random.signed(), random.signed()]));
         faces.extend((1..=spokes).map(|k| [first, first + k, first + 1 + k % spokes]));
@@ -279,12 +283,15 @@ fn mutate(bytes: &mut Vec<u8>, is_text: bool, nasty: &[&str], random: &mut Rando
         _ => {
             let all = numbers(bytes);
             if let Some(place) = all.get(random.below(all.len())) {
-                // another number of the same file, or a nasty one
-                let by = match random.below(3) {
-                    0 => bytes[random.pick(&all).clone()].to_vec(),
-                    _ => random.pick(nasty).as_bytes().to_vec(),
+                // another number of the same file, one of the same size, or a nasty one
+                let own = std::str::from_utf8(&bytes[place.clone()]);
+                let own: Option<f64> = own.ok().and_then(|word| word.parse().ok());
+                let by = match (random.below(4), own) {
+                    (0 | 1, Some(own)) if own.fract() != 0.0 => (own + random.signed()).to_string(),
+                    (0..3, _) => String::from_utf8_lossy(&bytes[random.pick(&all).clone()]).into(),
+                    _ => (*random.pick(nasty)).into(),
                 };
-                replace(bytes, place.clone(), &by);
+                replace(bytes, place.clone(), by.as_bytes());
             }
         }
     }
@@ -309,13 +316,16 @@ impl MeshCase {
         }
         let mut end = written(format, &moved, &faces);
         let is_text = matches!(format, "obj" | "ply" | "stl");
-        for _ in 0..1 + random.below(3) {
-            let which = if random.below(3) == 0 {
-                &mut end
-            } else {
-                &mut start
-            };
-            mutate(which, is_text, &NASTY_NUMBERS, &mut random);
+        for _ in 0..1 + random.below(2) {
+            // both ends alike in half of the cases: a motion needs one topology
+            let which = random.below(4);
+            let mut again = Random(random.0);
+            if which != 1 {
+                mutate(&mut start, is_text, &NASTY_NUMBERS, &mut random);
+            }
+            if which != 0 {
+                mutate(&mut end, is_text, &NASTY_NUMBERS, &mut again);
+            }
         }
         Self {
             extension: &format[..3],
@@ -369,7 +379,7 @@ const NASTY_VALUES: [&str; 36] = [
 fn scene_case(seed: u64, case: u64, seeds: &[String]) -> String {
     let mut random = Random::of(seed, case ^ 0x5ce0_0000_0000);
     let mut text = random.pick(seeds).clone().into_bytes();
-    for _ in 0..1 + random.below(3) {
+    for _ in 0..1 + random.below(2) {
         match random.below(10) {
             // anything at all; most of it is no TOML
             0 => mutate(&mut text, true, &NASTY_VALUES, &mut random),
@@ -403,7 +413,23 @@ fn scene_case(seed: u64, case: u64, seeds: &[String]) -> String {
                 let all = numbers(&text);
                 if !all.is_empty() {
                     let place = random.pick(&all).clone();
-                    replace(&mut text, place, random.pick(&NASTY_VALUES).as_bytes());
+                    let own = String::from_utf8_lossy(&text[place.clone()]).parse::<f64>();
+                    let by = match own {
+                        // a few powers of ten more or less, or another sign
+                        Ok(own) if random.below(2) == 0 => {
+                            let factor = 10f64.powi(random.below(13) as i32 - 6);
+                            format!(
+                                "{:?}",
+                                own * if random.below(4) == 0 {
+                                    -factor
+                                } else {
+                                    factor
+                                }
+                            )
+                        }
+                        _ => (*random.pick(&NASTY_VALUES)).into(),
+                    };
+                    replace(&mut text, place, by.as_bytes());
                 }
             }
         }

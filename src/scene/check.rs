@@ -54,6 +54,14 @@ impl Scene {
         share("repulsion.damping", self.repulsion.damping)?;
         share("repulsion.fraction", self.repulsion.fraction)?;
         not_negative("repulsion.stiffness", self.repulsion.stiffness)?;
+        within(
+            "repulsion.reach",
+            &[self.repulsion.reach],
+            1.0,
+            100.0,
+            "thicknesses",
+        )?;
+        positive("repulsion.tolerance", self.repulsion.tolerance)?;
         if self.cloth.is_empty() {
             return problem("cloth", "a scene needs at least one [[cloth]]");
         }

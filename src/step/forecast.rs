@@ -45,6 +45,15 @@ pub enum Doubt {
         /// Its mean edge, m.
         edge: f64,
     },
+    /// A simulated object of needles: triangles more than a thousand times longer than high, which no method of solution does well with.
+    Slivers {
+        /// The object.
+        body: String,
+        /// How many of its triangles are needles.
+        count: usize,
+        /// How many triangles it has.
+        faces: usize,
+    },
     /// An object of a size that does not go with that of the cloth.
     Scale {
         /// The object.
@@ -58,6 +67,9 @@ pub enum Doubt {
 
 /// How many times larger or smaller than the cloth an object may be.
 const SCALE: f64 = 100.0;
+
+/// How many times longer than high a triangle may be.
+const NEEDLE: f64 = 1e3;
 
 /// Pairs of features within the thickness of a vertex of a flat sheet, over (thickness / edge)²: π per unit of area times 2 faces and, half of
 /// them counted, 9 edges with 3 edges of the vertex.
@@ -93,6 +105,18 @@ impl Simulation {
             let n = body.vertices.len() as f64;
             // n vertices with 2n faces, 3n edges with each other
             near_pairs += (6.5 * n * n).min(n * PAIRS_PER_VERTEX * (thickness / edge).powi(2));
+            let all = &mesh.faces()[body.faces.start as usize..body.faces.end as usize];
+            let count = all
+                .iter()
+                .filter(|face| is_needle(face.map(|v| x[v as usize])));
+            let count = count.count();
+            if count > 0 {
+                doubts.push(Doubt::Slivers {
+                    body: body.name.clone(),
+                    count,
+                    faces: all.len(),
+                });
+            }
             if thickness > edge {
                 doubts.push(Doubt::Thick {
                     body: body.name.clone(),
@@ -143,6 +167,13 @@ fn mean_edges(mesh: &Mesh, x: &[DVec3]) -> Vec<f64> {
         *count += 1.0;
     }
     sums.into_iter().map(|(sum, count)| sum / count).collect()
+}
+
+fn is_needle([a, b, c]: [DVec3; 3]) -> bool {
+    let longest = [a - b, b - c, c - a].map(|side| side.length_squared());
+    let longest = longest.into_iter().fold(0.0, f64::max);
+    // the height over the longest side is twice the area over it
+    longest > NEEDLE * (b - a).cross(c - a).length()
 }
 
 fn shortest_edge(mesh: &Mesh, x: &[DVec3], vertex: u32) -> f64 {
