@@ -185,6 +185,15 @@ fn sizes_beyond_memory_and_machine_are_refused() {
         &["render", "far.obj", "--size", "100000x100000"],
         "16 to 8192",
     );
+    let run = percale(
+        folder.path(),
+        &["run", "s.toml", "-o", "out", "--set", "frames=3"],
+    );
+    assert!(run.status.success(), "{run:?}");
+    refused(
+        &["render", "out", "--sheet", "--size", "8192x8192"],
+        "268 million pixels",
+    );
 }
 
 #[cfg(unix)]

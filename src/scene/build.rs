@@ -6,7 +6,7 @@ use glam::DVec3;
 
 use super::objects::{Grip, Object};
 use super::{OnPinch, Quantity, Scene, SceneError};
-use crate::dynamics::{ClothModel, Dynamics, RestShape};
+use crate::dynamics::{ClothModel, Dynamics, RestShape, SoftPin};
 use crate::geometry::{Body, Mesh};
 use crate::script::Script;
 use crate::state::Surfaces;
@@ -68,7 +68,16 @@ impl Scene {
         dynamics.weigh(&density);
         let mut pins = Vec::new();
         for (object, body) in objects.iter().zip(mesh.bodies()) {
-            pins.extend(object.soft_pins(body.vertices.start, dynamics.mass()));
+            let own = object.soft_pins(body.vertices.start, dynamics.mass());
+            let mass = |pin: &SoftPin| dynamics.mass()[pin.vertex as usize];
+            if let Some(pin) = own.iter().find(|pin| mass(pin) <= 0.0) {
+                let message = format!(
+                    "vertex {} is pulled by springs but has no mass: no triangle with an area holds it",
+                    pin.vertex - body.vertices.start
+                );
+                return Err(SceneError::value(format!("{}.shape", object.key), message));
+            }
+            pins.extend(own);
         }
         let dynamics = dynamics.with_soft_pins(&pins);
         let surfaces = self.surfaces(&mesh, rest, &objects)?;
