@@ -179,9 +179,14 @@ impl<'a> Candidate<'a> {
         mut x: Vec<DVec3>,
     ) -> Result<Self, StepError> {
         let (mesh, count) = (start.mesh(), start.mesh().vertex_count());
-        ValueError::check("the interval in seconds", dt, "finite and above 0", |dt| {
-            dt.is_finite() && dt > 0.0
-        })?;
+        let is_usable = |dt: f64| (1e-12..=1e12).contains(&dt);
+        // so that no velocity leaves the range of a float
+        ValueError::check(
+            "the interval in seconds",
+            dt,
+            "between 1e-12 and 1e12",
+            is_usable,
+        )?;
         ValueError::check_count("inverse mass", inverse_mass.len(), count)?;
         let is_usable = |w: f64| w.is_finite() && w >= 0.0;
         ValueError::check_each(

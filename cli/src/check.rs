@@ -34,8 +34,8 @@ const LARGE: usize = 50_000;
 
 /// Find intersections of meshes, of every frame of a result folder, or impacts of a motion
 ///
-/// Several meshes are tested together, numbered through in the given order. Exit code 0: nothing crosses; 1: something does;
-/// 2: the input cannot be used.
+/// Several meshes are tested together, numbered through in the given order. Exit code 0: nothing crosses, or meets during a motion; 1: something does;
+/// 2: the input cannot be used. What crosses at the start of a motion is reported, but is not what it is judged by.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Check {
     /// Meshes (.obj, .ply, .stl, also .gz), patterns such as 'cloth*.obj', or one result folder
@@ -217,6 +217,7 @@ impl Check {
         };
         let asked = Asked { mode, margin: None };
         let mut collider = Collider::new(&input.mesh);
+        let crossings = collider.crossings(&input.positions, Scope::Everything);
         let impacts = collider.impacts(collider.motion(&input.positions, &end)?, &asked);
         if let Some(path) = &self.pairs {
             write_csv(path, "kind,v0,v1,v2,v3,time", |out| {
@@ -235,6 +236,7 @@ impl Check {
             vertex_face,
             edge_edge: impacts.len() - vertex_face,
             uncertain: impacts.iter().filter(|i| !i.certain).count(),
+            start_intersections: crossings.faces.len(),
             first_time: impacts.iter().map(|i| i.time).min_by(f64::total_cmp),
             pairs: first_pairs(&impacts, |impact| MotionPair {
                 kind: kind(impact),
@@ -305,6 +307,8 @@ struct MotionReport {
     edge_edge: usize,
     /// Those among the impacts that are not excluded, but not proved either.
     uncertain: usize,
+    /// Pairs of faces that cross or touch at the start, by the exact static test: what of them does not move is no impact.
+    start_intersections: usize,
     first_time: Option<f64>,
     pairs: Vec<MotionPair>,
 }
@@ -443,6 +447,12 @@ fn describe_motion(report: &MotionReport) -> String {
         text += &format!(
             "\n  first at {time} of the motion: {} {:?}",
             first.kind, first.vertices
+        );
+    }
+    if report.start_intersections > 0 {
+        text += &format!(
+            "\n  {} pairs of faces cross or touch already at the start; those that do not move are not among the impacts",
+            report.start_intersections
         );
     }
     if report.uncertain > 0 {

@@ -119,3 +119,18 @@ pub(crate) fn folder(files: &[PathBuf]) -> Result<Option<&Path>, Failure> {
         },
     }
 }
+
+/// Whether two paths name one existing file: also over links and other spellings.
+pub(crate) fn same_file(a: &Path, b: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let identity = |path: &Path| std::fs::metadata(path).map(|m| (m.dev(), m.ino())).ok();
+        identity(a).is_some_and(|found| identity(b) == Some(found)) || a == b
+    }
+    #[cfg(not(unix))]
+    {
+        let whole = |path: &Path| path.canonicalize().ok();
+        whole(a).is_some_and(|found| whole(b) == Some(found)) || a == b
+    }
+}

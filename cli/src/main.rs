@@ -8,6 +8,7 @@ mod check;
 mod compare;
 mod export;
 mod failure;
+mod forecast;
 mod inputs;
 mod interrupt;
 mod output;
@@ -30,7 +31,7 @@ struct Cli {
     #[command(subcommand)]
     command: Command,
     /// Threads to use; the result does not depend on it [default: one per core]
-    #[arg(long, global = true)]
+    #[arg(long, global = true, value_parser = threads)]
     threads: Option<usize>,
 }
 
@@ -46,13 +47,27 @@ enum Command {
     Resolve(resolve::Resolve),
 }
 
+/// More threads than any machine has cores; each takes a stack, and all of them time to start.
+const MAX_THREADS: usize = 1024;
+
+fn threads(text: &str) -> Result<usize, String> {
+    let count = text.parse().ok().filter(|n| (1..=MAX_THREADS).contains(n));
+    count.ok_or_else(|| {
+        let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+        format!("write a number from 1 to {MAX_THREADS}; this machine has {cores} cores")
+    })
+}
+
 fn main() -> ExitCode {
     let cli = Cli::parse();
     if let Some(threads) = cli.threads {
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
             .build_global();
-        pool.expect("the pool is made once, before anything uses it");
+        if let Err(error) = pool {
+            eprintln!("error: --threads {threads}: {error}; try fewer");
+            return ExitCode::from(2);
+        }
     }
     let result = match cli.command {
         Command::Scenes(scenes) => scenes.run(),

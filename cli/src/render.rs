@@ -23,6 +23,10 @@ use stage::{Source, Stage};
 
 /// Frames on a contact sheet, unless chosen.
 const SHEET_FRAMES: u64 = 12;
+/// Pixels of a picture on a contact sheet, unless chosen.
+const SHEET_SIZE: [u32; 2] = [320, 240];
+/// Pixels of all pictures on a contact sheet: they are held in memory at once, beside the sheet.
+const MAX_SHEET_PIXELS: f64 = 2e8;
 /// Frames from which the palette of a GIF is made.
 const PALETTE_FRAMES: u64 = 8;
 /// Frames per second of a GIF, at most, unless frames are chosen.
@@ -208,7 +212,17 @@ impl Render {
         frames: &[u64],
         work: &Work,
     ) -> Result<(), Failure> {
-        let stage = self.stage(recording, frames, [320, 240])?;
+        let [width, height] = self.size.unwrap_or(SHEET_SIZE);
+        let pixels = frames.len() as f64 * f64::from(width) * f64::from(height);
+        if pixels > MAX_SHEET_PIXELS {
+            return Err(Failure::input(format!(
+                "--sheet: {} pictures of {width}x{height} have {:.0} million pixels, at most {:.0}; choose fewer --frames or a smaller --size",
+                frames.len(),
+                pixels / 1e6,
+                MAX_SHEET_PIXELS / 1e6
+            )));
+        }
+        let stage = self.stage(recording, frames, SHEET_SIZE)?;
         let mut cells = Vec::with_capacity(frames.len());
         for &frame in frames {
             cells.push((frame.to_string(), work.draw(&stage, frame)?));

@@ -6,13 +6,15 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use glam::DVec3;
+use percale::error::StepError;
 use percale::geometry::{Body, BodyKind, Mesh};
-use percale::io::{self, MeshFile};
+use percale::io::{self, MeshFile, write_atomically};
 use percale::resolve::{self, lumped_mass};
 use percale::response::Stage;
 use percale::{Collider, Settings, Surfaces};
 
 use crate::failure::Failure;
+use crate::inputs::same_file;
 use crate::output::say;
 
 /// Change a candidate mesh until the straight motion from START to it meets nothing
@@ -44,6 +46,12 @@ pub(crate) struct Resolve {
     /// Coulomb coefficient
     #[arg(long, default_value_t = 0.3)]
     friction: f64,
+    /// Duration of the motion, in seconds
+    #[arg(long, value_name = "S", default_value_t = 1.0 / 60.0)]
+    dt: f64,
+    /// Write the velocities of RESULT, in m/s: a line `x y z` for each vertex
+    #[arg(long, value_name = "FILE")]
+    velocities: Option<PathBuf>,
     /// Stages, in order, of impulses, `rigid_zones`, inelastic, hold [default: all but inelastic]
     #[arg(long, value_delimiter = ',')]
     response: Vec<String>,
@@ -55,6 +63,7 @@ pub(crate) struct Resolve {
 impl Resolve {
     pub(crate) fn run(&self) -> Result<ExitCode, Failure> {
         let settings = self.settings()?;
+        self.check_outputs()?;
         let cloth = io::read(&self.start)?;
         let end = io::read(&self.candidate)?;
         cloth.check_motion_to(&end)?;
@@ -106,19 +115,22 @@ impl Resolve {
             x1,
             &inverse_mass,
             &surfaces,
-            1.0 / 60.0,
+            self.dt,
             &mut collider,
         );
-        let (accepted, report) = resolved.map_err(|error| {
-            Failure::stopped(format!(
-                "{}: {error}; nothing was written",
-                self.candidate.display()
-            ))
-        })?;
+        let (accepted, report) = resolved.map_err(|error| self.refused(&settings, &error))?;
 
         let mut result = cloth;
         result.positions = accepted.positions()[..count].to_vec();
         io::write(&self.out, &result)?;
+        if let Some(path) = &self.velocities {
+            let velocities = &accepted.velocities()[..count];
+            write_atomically(path, |out| {
+                let mut lines = velocities.iter();
+                lines.try_for_each(|v| writeln!(out, "{} {} {}", v.x, v.y, v.z))
+            })
+            .map_err(|error| Failure::input(format!("{}: {error}", path.display())))?;
+        }
         if self.json {
             say!("{}", serde_json::to_string(&report)?);
         } else {
@@ -163,7 +175,70 @@ impl Resolve {
                 "--friction must be at least 0, --thickness above 0",
             ));
         }
+        if !(1e-12..=1e12).contains(&self.dt) {
+            return Err(Failure::input(format!(
+                "--dt {}: write the duration of the motion in seconds, from 1e-12 to 1e12",
+                self.dt
+            )));
+        }
         Ok(settings)
+    }
+
+    /// Nothing that is read may be overwritten, under whatever name.
+    fn check_outputs(&self) -> Result<(), Failure> {
+        let mut taken: Vec<&PathBuf> = vec![&self.start, &self.candidate];
+        taken.extend(self.obstacle.iter().chain(&self.fixed).chain(&self.mass));
+        let outputs = [
+            ("--out", Some(&self.out)),
+            ("--velocities", self.velocities.as_ref()),
+        ];
+        for (option, path) in outputs.into_iter().filter_map(|(o, p)| Some((o, p?))) {
+            if let Some(other) = taken.iter().find(|other| same_file(path, other)) {
+                return Err(Failure::input(format!(
+                    "{option} {}: this is {}, which would be overwritten; name another file",
+                    path.display(),
+                    other.display()
+                )));
+            }
+            taken.push(path);
+        }
+        Ok(())
+    }
+
+    /// A refusal in terms of this command: it has neither intervals nor fail-safes.
+    fn refused(&self, settings: &Settings, error: &StepError) -> Failure {
+        let candidate = self.candidate.display();
+        let reason = match error {
+            StepError::Unresolved {
+                count,
+                first,
+                vertices,
+                bodies: [a, b],
+            } => {
+                let holds = settings
+                    .response
+                    .iter()
+                    .any(|s| matches!(s, Stage::Hold(_)));
+                let remedy = match (holds, &self.fixed, &self.obstacle[..]) {
+                    (false, ..) => "append hold to --response",
+                    (true, None, []) => "try a candidate that is nearer to the start",
+                    (true, Some(_), []) => "free some of the vertices of --fixed",
+                    (true, None, _) => "leave more room beside --obstacle",
+                    (true, Some(_), _) => {
+                        "leave more room beside --obstacle, or free some of the vertices of --fixed"
+                    }
+                };
+                format!(
+                    "{count} impacts left, first between {first} (vertices {vertices:?}) of '{a}' and '{b}'; {remedy}"
+                )
+            }
+            StepError::BadCandidate(error) => {
+                let message = format!("{candidate}: {error}; nothing was written");
+                return Failure::input(message);
+            }
+            other => other.to_string(),
+        };
+        Failure::stopped(format!("{candidate}: {reason}; nothing was written"))
     }
 }
 
@@ -182,13 +257,19 @@ fn together(
         faces,
     };
     let (n, m) = (x0.len() as u32, faces.len() as u32);
-    let mut bodies = vec![body("cloth", BodyKind::Cloth, 0..n, 0..m)];
+    let mut bodies = vec![body(&cloth.name(), BodyKind::Cloth, 0..n, 0..m)];
     if let Some((start, end)) = obstacle {
+        // two files of one name in different folders
+        let is_twice = start.name() == cloth.name();
+        let name = match is_twice {
+            true => start.path.display().to_string(),
+            false => start.name(),
+        };
         x0.extend(&start.positions);
         x1.extend(&end.positions);
         faces.extend(start.faces.iter().map(|face| face.map(|v| v + n)));
         bodies.push(body(
-            "obstacle",
+            &name,
             BodyKind::Obstacle,
             n..x0.len() as u32,
             m..faces.len() as u32,

@@ -9,6 +9,7 @@ use percale::scene::{Scene, SceneError, Variant};
 use percale::verify::audit;
 
 use crate::failure::Failure;
+use crate::forecast;
 use crate::interrupt::Interrupt;
 use crate::output::say;
 use crate::progress::Progress;
@@ -56,9 +57,7 @@ impl Run {
             Variant::Full
         };
         let scene = Scene::load_variant(&self.scene, variant, &self.changes)?;
-        let mut simulation = scene
-            .build()
-            .map_err(|error| cannot_start(&self.scene, error))?;
+        let mut simulation = forecast::build(&self.scene, &scene)?;
         let path = self.out.clone().unwrap_or_else(|| self.default_out());
         let mut folder = if self.resume {
             let (folder, checkpoint) =

@@ -308,3 +308,32 @@ fn the_answer_does_not_depend_on_the_number_of_threads() {
     };
     assert_eq!(answer("1"), answer("2"));
 }
+
+#[test]
+fn a_start_that_crosses_is_reported_beside_the_impacts() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    // two triangles across each other, and a third that is far away
+    let crossing =
+        "v 0 0 0\nv 1 0 0\nv 0 0 1\nv 0.2 -1 0.2\nv 0.2 1 0.2\nv 0.3 1 0.9\nf 1 2 3\nf 4 5 6\n";
+    let far = |height: u32| format!("v 9 {height} 0\nv 9 {height} 1\nv 8 {height} 1\nf 7 8 9\n");
+    let start = write("a.obj", &(crossing.to_owned() + &far(0)));
+    let end = write("b.obj", &(crossing.to_owned() + &far(1)));
+    let report = check(0, &["--from", &start, &end]);
+    assert_eq!(report["start_intersections"], 1);
+    assert_eq!(report["impacts"], 0, "nothing that crosses moves");
+    let output = percale(&["check", "--from", &start, &end]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        text.contains("1 pairs of faces cross or touch already at the start"),
+        "{text}"
+    );
+
+    let apart = write("c.obj", &far(0).replace("f 7 8 9", "f 1 2 3"));
+    let report = check(0, &["--from", &apart, &apart]);
+    assert_eq!(report["start_intersections"], 0);
+}

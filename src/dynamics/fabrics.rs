@@ -186,6 +186,37 @@ impl Fabric {
                 must: "finite and above 0",
             });
         }
+        // far beyond anything that is woven: a steel sheet of 1 mm has 2e8 N/m, 20 N·m and 8 kg/m²
+        let at_most = |key: &'static str, value: f64, limit: f64, must: &'static str| {
+            if value <= limit {
+                return Ok(());
+            }
+            Err(FabricError::Value { key, value, must })
+        };
+        if !(1e-6..=1e6).contains(&self.density) {
+            return Err(FabricError::Value {
+                key: "density",
+                value: self.density,
+                must: "from 1e-6 to 1e6 kg/m² (cotton: 0.2)",
+            });
+        }
+        for value in self.stretch.into_iter().filter(|v| v.is_finite()) {
+            at_most("stretch", value, 1e10, "at most 1e10 N/m (cotton: 1000)")?;
+        }
+        for value in self.bend.into_iter().filter(|v| v.is_finite()) {
+            at_most("bend", value, 1e5, "at most 1e5 N·m (cotton: 1e-5)")?;
+        }
+        if self.shear.is_finite() {
+            at_most("shear", self.shear, 1e10, "at most 1e10 N/m (cotton: 50)")?;
+        }
+        for (key, value) in [
+            ("stretch_damping", self.stretch_damping),
+            ("bend_damping", self.bend_damping),
+        ] {
+            if value.is_finite() {
+                at_most(key, value, 1e3, "at most 1e3 s (cotton: 0.001 and 0.01)")?;
+            }
+        }
         for value in self.stretch {
             not_negative("stretch", value)?;
         }

@@ -460,6 +460,17 @@ impl Dynamics {
         }
     }
 
+    /// The vertex that asks for the shortest loops at `x`; none if the integrator is implicit or nothing is stiff.
+    pub fn stiffest_vertex(&self, x: &[DVec3]) -> Option<u32> {
+        match &self.settings.integrator {
+            Integrator::Newmark(_) => {
+                let (node, _) = self.system().stiffest(&self.gather(x))?;
+                Some(self.nodes[node])
+            }
+            Integrator::ImplicitEuler(_) => None,
+        }
+    }
+
     /// Energy stored in springs, membranes and hinges at `x`, J.
     pub fn elastic_energy(&self, x: &[DVec3]) -> f64 {
         self.elements.energy(&self.gather(x))

@@ -32,6 +32,20 @@ impl System<'_> {
     }
 }
 
+impl System<'_> {
+    /// The node that asks for the shortest loops, and its bound on ω², 1/s²; none where nothing is stiff. Of equal ones the first.
+    pub(super) fn stiffest(&self, x: &[DVec3]) -> Option<(usize, f64)> {
+        let (squares, _) = self.elements.rates(x, self.inverse_mass);
+        let mut stiffest = None;
+        for (node, square) in squares.into_iter().enumerate() {
+            if square > stiffest.map_or(0.0, |(_, most)| most) {
+                stiffest = Some((node, square));
+            }
+        }
+        stiffest
+    }
+}
+
 impl Elements {
     /// For each node a bound on ω², 1/s², and on the rate of bending's damping, 1/s; 0 for scripted nodes.
     fn rates(&self, x: &[DVec3], w: &[f64]) -> (Vec<f64>, Vec<f64>) {

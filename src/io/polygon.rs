@@ -1,8 +1,8 @@
 //! Polygons to triangles, the same way every time.
 //!
 //! A polygon is projected along the axis on which its area vector is largest. If the fan from the first corner is a
-//! triangulation there (always so for convex polygons), the fan is taken, as most programs do; otherwise ears are clipped
-//! (every simple polygon with more than three corners has two: Meisters 1975). Signs come from exact predicates, so
+//! triangulation there (always so for convex polygons), the fan is taken, as most programs do; a large convex polygon is halved instead, again
+//! and again; otherwise ears are clipped (every simple polygon with more than three corners has two: Meisters 1975). Signs come from exact predicates, so
 //! collinear corners and slivers do not mislead it. Polygons that cross themselves are cut somehow, but always
 //! into n − 2 triangles with the polygon's own corners.
 
@@ -13,6 +13,12 @@ use robust::{Coord, orient2d};
 ///
 /// Convex polygons may have any number.
 pub(super) const MAX_CONCAVE: usize = 4096;
+
+/// Largest number of corners of a convex polygon that becomes a fan.
+///
+/// The triangles of a fan all meet in one corner: their boxes overlap in n²/2 pairs, which is what a tree is asked about afterwards. Those of
+/// a polygon that is halved again and again overlap in n log n.
+const MAX_FAN: usize = 256;
 
 /// A concave polygon with more than [`MAX_CONCAVE`] corners.
 #[derive(Debug)]
@@ -26,13 +32,31 @@ pub(super) fn triangulate(corners: &[DVec3]) -> Result<Vec<[usize; 3]>, TooManyC
     }
     let flat = project(corners);
     let turns_left = |a: usize, b: usize, c: usize| orient2d(flat[a], flat[b], flat[c]) > 0.0;
-    if (1..n - 1).all(|i| turns_left(0, i, i + 1)) {
+    let is_fan = (1..n - 1).all(|i| turns_left(0, i, i + 1));
+    if is_fan && n > MAX_FAN && (0..n).all(|i| turns_left(i, (i + 1) % n, (i + 2) % n)) {
+        return Ok(halve(n));
+    }
+    if is_fan && n <= MAX_CONCAVE {
         return Ok((1..n - 1).map(|i| [0, i, i + 1]).collect());
     }
     if n > MAX_CONCAVE {
         return Err(TooManyCorners);
     }
     Ok(clip_ears(&flat))
+}
+
+/// The triangles of a convex polygon: one over its halves, then those of the halves. All have an area if every corner turns.
+fn halve(n: usize) -> Vec<[usize; 3]> {
+    let mut triangles = Vec::with_capacity(n - 2);
+    let mut parts = vec![[0, n - 1]];
+    while let Some([first, last]) = parts.pop() {
+        if last - first > 1 {
+            let middle = first.midpoint(last);
+            triangles.push([first, middle, last]);
+            parts.extend([[middle, last], [first, middle]]);
+        }
+    }
+    triangles
 }
 
 /// The polygon seen along its area vector's largest component, counter-clockwise.
@@ -299,6 +323,28 @@ mod tests {
         assert!(triangulate(&many).is_ok());
         many.insert(1, DVec3::new(1.0, 1e9, 0.0));
         assert!(triangulate(&many).is_err());
+    }
+
+    #[test]
+    fn a_large_convex_polygon_is_halved() {
+        // corners of a parabola: every one turns left, and areas are exact
+        let corners: Vec<DVec3> = (0..2 * MAX_CONCAVE)
+            .map(|i| DVec3::new(i as f64, (i * i) as f64, 0.0))
+            .collect();
+        let triangles = check(&corners);
+        let mut at = vec![0; corners.len()];
+        for v in triangles.iter().flatten() {
+            at[*v] += 1;
+        }
+        let most = at.into_iter().max().unwrap();
+        assert!(
+            most <= 2 * 13 + 1,
+            "{most} triangles at one corner: two for each halving"
+        );
+        // one that turns right among them, still a fan from the first: too many for ears
+        let mut dented = corners.clone();
+        dented[MAX_CONCAVE].y += 2.0;
+        assert!(triangulate(&dented).is_err());
     }
 
     #[test]

@@ -6,7 +6,7 @@ use glam::DVec3;
 
 use super::objects::{Grip, Object};
 use super::{OnPinch, Quantity, Scene, SceneError};
-use crate::dynamics::{ClothModel, Dynamics, RestShape};
+use crate::dynamics::{ClothModel, Dynamics, RestShape, SoftPin};
 use crate::error::StartError;
 use crate::geometry::{Body, Mesh};
 use crate::script::Script;
@@ -69,10 +69,20 @@ impl Scene {
         dynamics.weigh(&density);
         let mut pins = Vec::new();
         for (object, body) in objects.iter().zip(mesh.bodies()) {
-            pins.extend(object.soft_pins(body.vertices.start, dynamics.mass()));
+            let own = object.soft_pins(body.vertices.start, dynamics.mass());
+            let mass = |pin: &SoftPin| dynamics.mass()[pin.vertex as usize];
+            if let Some(pin) = own.iter().find(|pin| mass(pin) <= 0.0) {
+                let message = format!(
+                    "vertex {} is pulled by springs but has no mass: no triangle with an area holds it",
+                    pin.vertex - body.vertices.start
+                );
+                return Err(SceneError::value(format!("{}.shape", object.key), message));
+            }
+            pins.extend(own);
         }
         let dynamics = dynamics.with_soft_pins(&pins);
         let surfaces = self.surfaces(&mesh, rest, &objects)?;
+        self.check_thickness(&x, &objects, &surfaces)?;
         let seams = self.seams(&mesh, &objects, &x, surfaces.thickness())?;
         let dynamics = dynamics.with_seams(&seams);
         let settings = Settings {
@@ -127,6 +137,39 @@ impl Scene {
             }
         }
         Ok(surfaces)
+    }
+}
+
+impl Scene {
+    /// No two points can keep a distance that is larger than the scene.
+    fn check_thickness(
+        &self,
+        x: &[DVec3],
+        objects: &[Object<'_>],
+        surfaces: &Surfaces,
+    ) -> Result<(), SceneError> {
+        let (low, high) = x
+            .iter()
+            .fold((x[0], x[0]), |(low, high), p| (low.min(*p), high.max(*p)));
+        let size = (high - low).length();
+        let mut first = 0;
+        for object in objects {
+            let own = &surfaces.thickness()[first..first + object.shape.x.len()];
+            first += own.len();
+            let most = own.iter().copied().fold(0.0, f64::max);
+            if most > size {
+                let key = match object.thickness {
+                    Some(_) => format!("{}.thickness", object.key),
+                    None => "thickness".into(),
+                };
+                let message = format!(
+                    "'{}' would keep {most:e} m, more than the whole scene measures ({size:.2e} m); try a tenth of an edge",
+                    object.name
+                );
+                return Err(SceneError::value(key, message));
+            }
+        }
+        Ok(())
     }
 }
 

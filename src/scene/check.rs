@@ -5,6 +5,12 @@ use super::{Cloth, Motion, Scene};
 use crate::dynamics::Integrator;
 use crate::response::Stage;
 
+/// Largest acceleration of free fall along an axis, m/s²: that of the fastest centrifuges.
+const MAX_GRAVITY: f64 = 1e6;
+
+/// Largest speed along an axis, m/s: that of a satellite. Faster, and every pair of features meets within a frame.
+const MAX_SPEED: f64 = 1e4;
+
 /// The key, and what is wrong with its value.
 pub(super) type Problem = (String, String);
 
@@ -16,6 +22,7 @@ impl Scene {
     /// Checks every value that can be judged without building the scene.
     pub(super) fn check(&self) -> Result<(), Problem> {
         positive("fps", self.fps)?;
+        within("fps", &[self.fps], 1e-3, 1e9, "frames per second")?;
         if let Some(thickness) = self.thickness {
             positive("thickness", thickness)?;
         }
@@ -47,12 +54,14 @@ impl Scene {
         share("repulsion.damping", self.repulsion.damping)?;
         share("repulsion.fraction", self.repulsion.fraction)?;
         not_negative("repulsion.stiffness", self.repulsion.stiffness)?;
-        not_negative("repulsion.tolerance", self.repulsion.tolerance)?;
-        positive("repulsion.reach", self.repulsion.reach)?;
-        if self.repulsion.reach < 1.0 {
-            let message = "in thicknesses: below 1 repulsions would miss what is too near";
-            return problem("repulsion.reach", message);
-        }
+        within(
+            "repulsion.reach",
+            &[self.repulsion.reach],
+            1.0,
+            100.0,
+            "thicknesses",
+        )?;
+        positive("repulsion.tolerance", self.repulsion.tolerance)?;
         if self.cloth.is_empty() {
             return problem("cloth", "a scene needs at least one [[cloth]]");
         }
@@ -82,6 +91,13 @@ impl Scene {
 
     fn check_dynamics(&self) -> Result<(), Problem> {
         finite("dynamics.gravity".into(), &self.dynamics.gravity)?;
+        within(
+            "dynamics.gravity",
+            &self.dynamics.gravity,
+            0.0,
+            MAX_GRAVITY,
+            "m/s²",
+        )?;
         let place = "dynamics.integrator";
         let tolerance = match &self.dynamics.integrator {
             Integrator::Newmark(newmark) => {
@@ -105,7 +121,22 @@ impl Scene {
         not_negative("dynamics.air.friction", air.friction)?;
         not_negative("dynamics.air.gust", air.gust)?;
         positive("dynamics.air.gust_period", air.gust_period)?;
-        finite("dynamics.air.wind".into(), &air.wind)
+        finite("dynamics.air.wind".into(), &air.wind)?;
+        within("dynamics.air.wind", &air.wind, 0.0, MAX_SPEED, "m/s")?;
+        within(
+            "dynamics.air.gust",
+            &[air.gust],
+            0.0,
+            100.0,
+            "times the wind",
+        )?;
+        within(
+            "dynamics.air.density",
+            &[air.density],
+            0.0,
+            1e5,
+            "kg/m³ (air: 1.2, water: 1000)",
+        )
     }
 
     fn check_seams(&self) -> Result<(), Problem> {
@@ -194,6 +225,13 @@ impl Cloth {
         finite(format!("{place}.position"), &self.position)?;
         finite(format!("{place}.rotation"), &self.rotation)?;
         finite(format!("{place}.velocity"), &self.velocity)?;
+        within(
+            &format!("{place}.velocity"),
+            &self.velocity,
+            0.0,
+            MAX_SPEED,
+            "m/s",
+        )?;
         let shape = self.shape.check();
         shape.map_err(|(key, message)| (format!("{place}.shape.{key}"), message))?;
         if let Some(thickness) = self.thickness {
@@ -207,6 +245,11 @@ impl Cloth {
             finite(format!("{place}.copies.step"), &copies.step)?;
             finite(format!("{place}.copies.turn"), &copies.turn)?;
             not_negative(&format!("{place}.copies.delay"), copies.delay)?;
+            if copies.count > 1 && copies.step == [0.0; 3] && copies.turn == [0.0; 3] {
+                let message =
+                    "all copies would lie in one place; write e.g. step = [0.0, 0.01, 0.0]";
+                return problem(format!("{place}.copies.step"), message);
+            }
         }
         for (p, pin) in self.pin.iter().enumerate() {
             check_motions(&format!("{place}.pin.{p}"), &pin.motion)?;
@@ -260,6 +303,20 @@ fn not_negative(key: &str, value: f64) -> Result<(), Problem> {
         return Ok(());
     }
     problem(key, format!("{value} must be at least 0"))
+}
+
+/// Magnitudes from `least` to `most`.
+fn within(key: &str, values: &[f64], least: f64, most: f64, unit: &str) -> Result<(), Problem> {
+    match values
+        .iter()
+        .find(|value| !(least..=most).contains(&value.abs()))
+    {
+        None => Ok(()),
+        Some(value) if value.abs() < least => {
+            problem(key, format!("{value:e} must be at least {least} {unit}"))
+        }
+        Some(value) => problem(key, format!("{value:e} must be at most {most:e} {unit}")),
+    }
 }
 
 fn share(key: &str, value: f64) -> Result<(), Problem> {

@@ -14,6 +14,7 @@
 //! | `objects` | copies made, shapes generated, regions chosen |
 //! | `tangles` | crossing meshes of every kind, for untangling |
 //! | `seams` | which vertices are sewn together |
+//! | `size` | what memory it takes |
 //! | `build` | all of it together, as a simulation |
 
 mod build;
@@ -29,6 +30,7 @@ mod region;
 mod schema;
 mod seams;
 pub mod shapes;
+mod size;
 pub mod tangles;
 
 use std::collections::BTreeMap;
@@ -45,6 +47,7 @@ pub use objects::Counts;
 pub use region::{Direction, Region};
 pub use seams::Seam;
 pub use shapes::Shape;
+pub use size::Size;
 
 use crate::dynamics::{self, Fabric, Stretch};
 use crate::geometry::BodyKind;

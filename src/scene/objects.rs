@@ -30,7 +30,7 @@ pub(super) struct Object<'a> {
     position: DVec3,
     turn: DMat3,
     /// The key of its table.
-    key: String,
+    pub(super) key: String,
 }
 
 pub(super) struct Scripted<'a> {

@@ -9,6 +9,7 @@
 //! land on frames exactly. Nothing depends on the clock: the same scene gives the same bits for any number of
 //! threads, and after a restart from a [`Checkpoint`].
 
+mod forecast;
 mod interval;
 mod report;
 mod settings;
@@ -27,6 +28,7 @@ use crate::script::Script;
 use crate::state::Surfaces;
 use crate::verify::{self, Verified, audit};
 
+pub use forecast::{Doubt, Forecast, Stiffest};
 pub(crate) use interval::{Interval, Refusal, Settled, Span, Terms};
 use report::timed;
 pub use report::{FrameReport, ImpactCount, Phases};

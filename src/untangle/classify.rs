@@ -342,36 +342,51 @@ fn partners_in_cross(mesh: &Mesh, found: &Segments, chains: &[Chain]) -> Vec<Opt
     let ends = loop_ends(chains);
     for group in ends.chunk_by(|a, b| a.vertex == b.vertex) {
         let blis = group.iter().filter(|e| e.boundary_side.is_some());
-        let blis: Vec<usize> = blis.map(|e| e.chain).collect();
-        if blis.len() < 2 {
+        if blis.count() < 2 {
             continue;
         }
         let order = rays_in_order(mesh, found, group);
-        let crosses = |a: usize, b: usize| {
-            [true, false].into_iter().all(|on_boundary| {
-                let ray = |chain| Some((chain, on_boundary));
-                order
-                    .windows(2)
-                    .any(|w| [w[0], w[1]] == [ray(a), ray(b)] || [w[0], w[1]] == [ray(b), ray(a)])
-            })
-        };
-        pair_where_unique(&blis, crosses, &mut partner);
+        let [on_boundary, inside] = [true, false].map(|side| neighbours(&order, side));
+        let crosses = on_boundary.into_iter();
+        pair_where_unique(
+            crosses.filter(|pair| inside.binary_search(pair).is_ok()),
+            &mut partner,
+        );
     }
     partner
 }
 
-/// Enters the pairs of `items` that fit each other and nothing else: any other choice would depend on the numbering.
-fn pair_where_unique(
-    items: &[usize],
-    fit: impl Fn(usize, usize) -> bool,
-    partner: &mut [Option<usize>],
-) {
-    let only = |a: usize| {
-        let mut others = items.iter().copied().filter(|&b| b != a && fit(a, b));
-        others.next().filter(|_| others.next().is_none())
+/// Pairs of different BLI whose rays on one side follow each other, ascending; each once.
+fn neighbours(order: &[Option<(usize, bool)>], on_boundary: bool) -> Vec<[usize; 2]> {
+    let mut pairs: Vec<[usize; 2]> = order
+        .windows(2)
+        .filter_map(|w| match (w[0], w[1]) {
+            (Some((a, one)), Some((b, other))) => {
+                (a != b && one == on_boundary && other == on_boundary)
+                    .then_some([a.min(b), a.max(b)])
+            }
+            _ => None,
+        })
+        .collect();
+    pairs.sort_unstable();
+    pairs.dedup();
+    pairs
+}
+
+/// Enters those of the fitting pairs, each given once, whose two members fit nothing else: any other choice would depend on the numbering.
+fn pair_where_unique(fitting: impl IntoIterator<Item = [usize; 2]>, partner: &mut [Option<usize>]) {
+    let fitting: Vec<[usize; 2]> = fitting.into_iter().collect();
+    let mut all: Vec<usize> = fitting.iter().flatten().copied().collect();
+    all.sort_unstable();
+    let is_single = |a: usize| {
+        let first = all.partition_point(|&b| b < a);
+        all.get(first + 1) != Some(&a)
     };
-    for &a in items {
-        partner[a] = only(a).filter(|&b| only(b) == Some(a));
+    for [a, b] in fitting {
+        if is_single(a) && is_single(b) {
+            partner[a] = Some(b);
+            partner[b] = Some(a);
+        }
     }
 }
 
@@ -381,14 +396,16 @@ fn rays_in_order(mesh: &Mesh, found: &Segments, group: &[LoopEnd]) -> Vec<Option
     let Some(fan) = fan::around(mesh, group[0].vertex) else {
         return Vec::new();
     };
+    let mut places: Vec<(u32, usize)> = fan.faces.iter().map(|f| f.face).zip(0..).collect();
+    places.sort_unstable();
     let mut rays = Vec::new();
     for end in group {
         let [End::Crossing(crossing), _] = found.segments[end.segment as usize].ends else {
             unreachable!("a segment has at most one loop vertex, its last end");
         };
         for (side, face) in end.faces.into_iter().enumerate() {
-            let place = fan.faces.iter().position(|f| f.face == face);
-            let place = place.expect("the faces of a loop vertex are around it");
+            let place = places.binary_search_by_key(&face, |p| p.0);
+            let place = places[place.expect("the faces of a loop vertex are around it")].1;
             let share = share_towards(mesh, found, crossing, &fan.faces[place]);
             rays.push((
                 place,
@@ -450,9 +467,16 @@ fn partners_in_end(
             let crossing = crossing_of(chain).expect("only chains with one are in the group");
             mesh.edges()[crossing.edge as usize]
         };
-        let blis: Vec<usize> = group.iter().map(|g| g.1).collect();
-        let fit = |a, b| perturb::same_point(x, corners, edge(a), edge(b));
-        pair_where_unique(&blis, fit, &mut partner);
+        // a group has at most as many ends as boundary edges pass one face: few, unless faces are much larger than others
+        let edges: Vec<(usize, [u32; 2])> = group.iter().map(|g| (g.1, edge(g.1))).collect();
+        let fitting = (0..edges.len()).flat_map(|i| {
+            let (a, own) = edges[i];
+            let others = edges[i + 1..].iter();
+            others
+                .filter(move |(_, other)| perturb::same_point(x, corners, own, *other))
+                .map(move |(b, _)| [a, *b])
+        });
+        pair_where_unique(fitting, &mut partner);
     }
     partner
 }

@@ -522,3 +522,28 @@ fn the_sheets_of_table_1_have_its_counts_within_a_fifth() {
         }
     }
 }
+
+#[test]
+fn a_crumpled_fan_of_many_faces_is_analysed_soon() {
+    // n² paths end at the vertex in the middle; partners were once looked for among all pairs, along all rays: n⁶
+    let fan = |n: u32, seed: u64| {
+        let mut random = Random(seed);
+        let x: Vec<DVec3> = (0..=n)
+            .map(|v| match v {
+                0 => DVec3::ZERO,
+                _ => DVec3::new(random.signed(), random.signed(), random.signed()),
+            })
+            .collect();
+        let faces = (1..=n).map(|v| [0, v, 1 + v % n]).collect();
+        (Mesh::new(x.len(), faces).unwrap(), x)
+    };
+    let (mesh, x) = fan(40, 1);
+    let small = judged("fan", &mesh, &x, Rest::Unknown);
+    let crosses = |a: &Analysis| a.contours.iter().filter(|c| c.kind == Kind::Cross).count();
+    assert!(crosses(&small) > 0);
+    let (mesh, x) = fan(250, 2);
+    let start = std::time::Instant::now();
+    let large = analyse(&mesh, &x, Rest::Unknown).unwrap();
+    assert!(large.paths.len() > 2000 && crosses(&large) > 10);
+    assert!(start.elapsed().as_secs() < 30, "{:?}", start.elapsed());
+}

@@ -169,6 +169,10 @@ fn lengths(values: &[(&'static str, f64)]) -> Check {
         if !(value > 0.0 && value.is_finite()) {
             return Err((key, format!("{value} must be a positive length, in metres")));
         }
+        // areas and volumes of shorter ones are 0 in floats, of longer ones infinite
+        if !(1e-12..=1e12).contains(&value) {
+            return Err((key, format!("{value:e} must be from 1e-12 to 1e12 m")));
+        }
     }
     Ok(())
 }
