@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{Scene, builtin};
-use crate::error::{MeshError, StartError};
+use crate::error::{MeshError, RefusedStart, StartError};
 
 /// Why a scene cannot be read or started.
 #[derive(Debug, thiserror::Error)]
@@ -52,6 +52,10 @@ pub enum SceneError {
     /// The scene cannot start.
     #[error(transparent)]
     Start(#[from] StartError),
+
+    /// Faces cross at the start.
+    #[error("{0}")]
+    Tangled(Box<RefusedStart>),
 }
 
 impl SceneError {
