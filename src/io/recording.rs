@@ -383,11 +383,17 @@ mod tests {
             ),
             ("objects/cloth.x64", flip, "but cloth.obj has 25"),
             ("objects/cloth.x64", empty, "0 bytes"),
-            ("objects/cloth.obj", empty, "no faces"),
+            ("objects/cloth.obj", empty, "damaged"),
+            ("objects/cloth.obj", flip, "damaged"),
             ("checkpoint", flip, "damaged"),
             ("checkpoint", shorten, "damaged"),
+            ("checksums", flip, "damaged"),
+            ("checksums", shorten, "truncated"),
             ("frames.jsonl", empty, "truncated: 0 reports of 2"),
-            ("scene.toml", empty, "frames"),
+            ("frames.jsonl", flip, "line 1"),
+            ("scene.toml", empty, "damaged"),
+            ("report.json", flip, "damaged"),
+            ("report.json", empty, "damaged"),
         ] {
             let folder = tempfile::tempdir().unwrap();
             record(folder.path());
@@ -400,11 +406,20 @@ mod tests {
                 "{name}: {message}"
             );
             fs::remove_file(&path).unwrap();
-            let message = Recording::open(folder.path()).unwrap_err().to_string();
-            assert!(message.contains(name), "{name}: {message}");
+            match (name, Recording::open(folder.path())) {
+                ("report.json", whole) => assert_eq!(whole.unwrap().summary(), None),
+                ("checkpoint", lost) => drop(lost.unwrap_err()),
+                (_, lost) => {
+                    let message = lost.unwrap_err().to_string();
+                    assert!(
+                        message.contains(name) && message.contains("missing"),
+                        "{name}: {message}"
+                    );
+                }
+            }
         }
         let folder = tempfile::tempdir().unwrap();
         let message = Recording::open(folder.path()).unwrap_err().to_string();
-        assert!(message.contains("no result folder"), "{message}");
+        assert!(message.contains("not a result folder"), "{message}");
     }
 }
