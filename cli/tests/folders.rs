@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-/// Two equal cloths that fall on a ball; `{b}` is where the second is.
+/// Two equal cloths above a ball; `{turn}` is how the second is turned.
 const SCENE: &str = "\
 frames = 3
 fps = 60
@@ -113,6 +113,16 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     found
 }
 
+/// Ends a process with the test, however that ends.
+struct Killed(Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        let _ = self.0.kill(); // it may have ended
+        let _ = self.0.wait();
+    }
+}
+
 /// Waits for a minute at most.
 fn output_of(mut child: Child) -> Output {
     let deadline = Instant::now() + Duration::from_secs(60);
@@ -130,14 +140,14 @@ fn output_of(mut child: Child) -> Output {
 fn a_folder_has_one_writer_and_many_readers_and_is_free_when_the_writer_is_killed() {
     let place = Place::new();
     let long = ["run", "scene.toml", "-o", "out", "--frames", "1000000"];
-    let mut writer = place.command(&long).spawn().unwrap();
+    let mut writer = Killed(place.command(&long).spawn().unwrap());
     let journal = place.path("out/frames.jsonl");
     let deadline = Instant::now() + Duration::from_secs(60);
     while fs::read_to_string(&journal).map_or(0, |text| text.lines().count()) < 3 {
         assert!(Instant::now() < deadline, "the run does not get going");
         std::thread::sleep(Duration::from_millis(2));
     }
-    let id = format!("process {}", writer.id());
+    let id = format!("process {}", writer.0.id());
     for more in ["--force", "--resume"] {
         let message = place.refusal(&[&long[..], &[more]].concat());
         for words in ["out", &id, "-o"] {
@@ -156,9 +166,11 @@ fn a_folder_has_one_writer_and_many_readers_and_is_free_when_the_writer_is_kille
         let output = place.percale(more);
         assert!(output.status.success(), "{output:?}");
     }
-    assert!(writer.try_wait().unwrap().is_none(), "it was not disturbed");
-    writer.kill().unwrap(); // SIGKILL
-    writer.wait().unwrap();
+    assert!(
+        writer.0.try_wait().unwrap().is_none(),
+        "it was not disturbed"
+    );
+    drop(writer); // SIGKILL
 
     let done = fs::read_to_string(&journal).unwrap().lines().count();
     let frames = (done + 2).to_string();

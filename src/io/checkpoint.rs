@@ -46,7 +46,7 @@ impl Stored {
                     "the run has not stored its start yet; wait for it, or, if it was killed, \
                          run the scene anew with --force"
                 }
-                false => "not a result folder; `percale run` makes one",
+                false => "no result folder; `percale run` makes one",
             };
             return Err(damaged(folder, message.into()));
         }

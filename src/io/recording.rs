@@ -420,6 +420,6 @@ mod tests {
         }
         let folder = tempfile::tempdir().unwrap();
         let message = Recording::open(folder.path()).unwrap_err().to_string();
-        assert!(message.contains("not a result folder"), "{message}");
+        assert!(message.contains("no result folder"), "{message}");
     }
 }

@@ -43,7 +43,7 @@ use crate::geometry::{Body, Mesh};
 use crate::response::Account;
 use crate::scene::Scene;
 use crate::step::{Checkpoint, FrameReport, ImpactCount};
-use crate::verify::Verified;
+use crate::verify::{Verified, audit};
 
 /// Why a result folder cannot be written, read or continued.
 #[derive(Debug, thiserror::Error)]
@@ -312,7 +312,8 @@ impl ResultFolder {
             message: start.to_string(),
             pinch: None,
         };
-        folder.finish(0, Some(stopped))
+        let crossings = audit::obstacle_crossings(&start.mesh, &start.positions).len();
+        folder.finish(crossings, Some(stopped))
     }
 
     /// Everything of a new folder but the checkpoint.
@@ -403,7 +404,8 @@ impl ResultFolder {
     /// Opens a folder to continue it, cutting off what was half-written; returns where the run stood.
     ///
     /// # Errors
-    /// No result there, a damaged one, one that another run is writing, or one of another scene or version; nothing is changed then.
+    /// No result there, a damaged one, one that another run is writing, or one of another scene or version; nothing but the
+    /// lock is changed then.
     pub fn resume(
         path: &Path,
         scene: &Scene,
