@@ -236,7 +236,7 @@ fn a_folder_of_an_earlier_build_is_refused_by_name_and_can_be_replaced() {
     fs::remove_file(place.path("out/checksums")).unwrap();
     fs::write(
         place.path("out/checkpoint"),
-        b"PERCALEC\x05\0\0\0\0\0\0\00.1.0",
+        b"PERCALEC\x05\0\0\0\0\0\0\x000.1.0",
     )
     .unwrap();
     for command in [
@@ -574,9 +574,9 @@ fn flip(count: usize, seed: u64) {
             assert!(!reads, "{case}");
         }
     }
-    println!("file: flips, noticed by {COMMANDS:?}");
+    eprintln!("file: flips, noticed by {COMMANDS:?}");
     for (name, row) in noticed {
-        println!("{name}: {row:?}");
+        eprintln!("{name}: {row:?}");
     }
 }
 

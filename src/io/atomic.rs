@@ -35,7 +35,6 @@ pub(super) fn write_by_way_of(
 }
 
 /// A name that no other process takes.
-
 fn draft_of(path: &Path) -> io::Result<PathBuf> {
     let name = path
         .file_name()
