@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
@@ -243,6 +244,63 @@ pub enum StartError {
         /// Its velocity.
         velocity: DVec3,
     },
+}
+
+/// A start that was refused because faces cross: what crosses, where, and the start itself, to be looked at.
+#[derive(Clone, Debug)]
+pub struct RefusedStart {
+    /// All objects; its bodies carry their names.
+    pub mesh: Arc<Mesh>,
+    /// Where the vertices are, in metres.
+    pub positions: Vec<DVec3>,
+    /// Crossing face pairs.
+    pub count: usize,
+    /// The first of them.
+    pub first: [NamedFace; 2],
+    /// Where those two cross, in metres.
+    pub place: DVec3,
+}
+
+/// A face of a named object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedFace {
+    /// Name in the scene.
+    pub object: String,
+    /// The face, from 0 within its object.
+    pub face: u32,
+}
+
+impl NamedFace {
+    /// The object of a face, and its number there.
+    pub fn of(mesh: &Mesh, face: u32) -> Self {
+        let body = &mesh.bodies()[mesh.body_of_face(face) as usize];
+        Self {
+            object: body.name.clone(),
+            face: face - body.faces.start,
+        }
+    }
+}
+
+impl fmt::Display for NamedFace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "face {} of '{}'", self.face, self.object)
+    }
+}
+
+impl fmt::Display for RefusedStart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            count,
+            first: [a, b],
+            place: DVec3 { x, y, z },
+            ..
+        } = self;
+        write!(
+            f,
+            "the start is tangled: {count} crossing face pairs, first {a} and {b} (counted from 0 in each object) \
+             at ({x:.4}, {y:.4}, {z:.4}) m; move the objects apart or repair the mesh"
+        )
+    }
 }
 
 /// Why a step could not be taken. The state before the step is untouched.

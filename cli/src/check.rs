@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use glam::DVec3;
 use indicatif::{ProgressBar, ProgressStyle};
+use percale::error::NamedFace;
 use percale::geometry::ccd::Mode;
 use percale::geometry::intersect::{Crossings, Scope};
 use percale::geometry::{Asked, Collider, Impact, Mesh, Pair};
@@ -114,6 +115,7 @@ impl Check {
             ),
             pairs: first_pairs(&crossings.faces, |&pair| pair.to_vec()),
             frames: None,
+            run: None,
             paths: analysis.map(|a| paths::list(None, &a, &input.positions)),
         };
         self.print(&report, || describe_static(&report))?;
@@ -189,6 +191,7 @@ impl Check {
             progress.add_one();
         }
         progress.finish();
+        let hash = recording.hash()?; // also compares it with the report's
         if let Some(path) = &self.pairs {
             write_csv(path, "frame,face_a,face_b", |out| out.write_all(&lines))?;
         }
@@ -198,8 +201,14 @@ impl Check {
             intersections: frames.iter().map(|f| f.intersections).sum(),
             edge_face: frames.iter().map(|f| f.edge_face).sum(),
             by_body: named(&counts, &names),
-            pairs,
             frames: Some(frames),
+            run: Some(RunOf {
+                first: first_pair(mesh, &pairs),
+                hash,
+                refused: recording.is_refused(),
+                ended: recording.summary().is_some(),
+            }),
+            pairs,
             paths,
         };
         self.print(&report, || describe_static(&report))?;
@@ -277,8 +286,24 @@ struct StaticReport {
     pairs: Vec<Vec<u32>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     frames: Option<Vec<Frame>>,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    run: Option<RunOf>,
     #[serde(skip_serializing_if = "Option::is_none")]
     paths: Option<Vec<ListedPath>>,
+}
+
+/// What is known of the run that made a folder.
+#[derive(Debug, Serialize)]
+struct RunOf {
+    /// SHA-256 of the positions of all frames, computed anew.
+    hash: String,
+    /// Whether the start crosses itself and was refused.
+    refused: bool,
+    /// Whether the run has written its report.
+    ended: bool,
+    /// The first crossing faces, by object.
+    #[serde(skip)]
+    first: Option<[NamedFace; 2]>,
 }
 
 #[derive(Debug, Serialize)]
@@ -360,6 +385,14 @@ fn named(counts: &Counts, names: &[String]) -> Vec<BodyCount> {
         .collect()
 }
 
+/// The first crossing faces of a folder, whose pairs begin with the frame.
+fn first_pair(mesh: &Mesh, pairs: &[Vec<u32>]) -> Option<[NamedFace; 2]> {
+    match pairs.first()?[..] {
+        [_, a, b] => Some([a, b].map(|face| NamedFace::of(mesh, face))),
+        _ => None,
+    }
+}
+
 fn first_pairs<T, P>(all: &[T], pair: impl Fn(&T) -> P) -> Vec<P> {
     all.iter().take(MAX_PAIRS).map(pair).collect()
 }
@@ -430,9 +463,19 @@ fn describe_static(report: &StaticReport) -> String {
         text += &paths::describe(paths);
     }
     if let Some(pair) = report.pairs.first() {
-        text += &match pair.as_slice() {
-            [frame, a, b] => format!("\n  first: faces {a} and {b} in frame {frame}"),
-            pair => format!("\n  first: faces {} and {}", pair[0], pair[1]),
+        let named = report.run.as_ref().and_then(|run| run.first.as_ref());
+        text += &match (pair.as_slice(), named) {
+            ([frame, ..], Some([a, b])) => {
+                format!("\n  first: {a} and {b} in frame {frame} (from 0 in each object)")
+            }
+            (pair, _) => format!("\n  first: faces {} and {}", pair[0], pair[1]),
+        };
+    }
+    if let Some(run) = &report.run {
+        text += match (run.refused, run.ended) {
+            (true, _) => "\n  a start that was refused: nothing was run, and it is not certified",
+            (_, true) => "\n  all checksums are right, and so is the hash in report.json",
+            (_, false) => "\n  all checksums are right; the run has not ended",
         };
     }
     text

@@ -9,7 +9,7 @@ use percale::step::{Doubt, Forecast, Simulation, Stiffest};
 use crate::failure::Failure;
 use crate::run::cannot_start;
 
-/// Loops per frame from which on a run says what makes them so many; the built-in scenes take up to 600.
+/// Loops per frame from which on a run says what makes them so many.
 const MANY_LOOPS: f64 = 1_000.0;
 /// Loops per frame that no run gets: even the smallest cloth takes 20 µs for each.
 const MAX_LOOPS: f64 = 2e5;
@@ -18,10 +18,8 @@ const MAX_WORK: f64 = 1e10;
 /// Pairs nearer than the thickness that no run gets: about 100 bytes each, looked at several times per frame.
 const MAX_NEAR_PAIRS: f64 = 1e8;
 
-/// Builds a scene if it fits into memory and can end in sensible time, and says on stderr what looks like a mistake.
-pub(crate) fn build(name: &str, scene: &Scene) -> Result<Simulation, Failure> {
-    check_memory(name, scene)?;
-    let simulation = scene.build().map_err(|error| cannot_start(name, error))?;
+/// Says on stderr what looks like a mistake in a scene that is about to run, and refuses what cannot end in sensible time.
+pub(crate) fn announce(name: &str, scene: &Scene, simulation: &Simulation) -> Result<(), Failure> {
     let forecast = simulation.forecast();
     for doubt in &forecast.doubts {
         eprintln!("warning: {name}: {}", describe(doubt));
@@ -37,10 +35,11 @@ pub(crate) fn build(name: &str, scene: &Scene) -> Result<Simulation, Failure> {
             return Err(refusal(name, shape, describe(doubt)));
         }
     }
-    Ok(simulation)
+    Ok(())
 }
 
-fn check_memory(name: &str, scene: &Scene) -> Result<(), Failure> {
+/// Refuses a scene that does not fit into memory, before it is built.
+pub(crate) fn check_memory(name: &str, scene: &Scene) -> Result<(), Failure> {
     let size = scene.size();
     let Some(available) = available_memory().filter(|&bytes| size.bytes > bytes) else {
         return Ok(());

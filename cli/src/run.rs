@@ -1,8 +1,9 @@
 //! `percale run`: simulates a scene into a result folder.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use percale::error::RefusedStart;
 use percale::io::result::{ResultFolder, Stopped, Summary};
 use percale::response::Account;
 use percale::scene::{Scene, SceneError, Variant};
@@ -57,8 +58,13 @@ impl Run {
             Variant::Full
         };
         let scene = Scene::load_variant(&self.scene, variant, &self.changes)?;
-        let mut simulation = forecast::build(&self.scene, &scene)?;
         let path = self.out.clone().unwrap_or_else(|| self.default_out());
+        forecast::check_memory(&self.scene, &scene)?;
+        let mut simulation = scene.build().map_err(|error| match error {
+            SceneError::Tangled(start) => self.keep_refused(&scene, &start, &path),
+            error => cannot_start(&self.scene, error),
+        })?;
+        forecast::announce(&self.scene, &scene, &simulation)?;
         let mut folder = if self.resume {
             let (folder, checkpoint) =
                 ResultFolder::resume(&path, &scene, simulation.state().mesh())?;
@@ -134,6 +140,23 @@ impl Run {
         } else {
             ExitCode::from(1)
         })
+    }
+
+    /// Leaves a start that crosses itself in the folder, to be looked at, and says so.
+    fn keep_refused(&self, scene: &Scene, start: &RefusedStart, path: &Path) -> Failure {
+        let message = match self.resume {
+            true => start.to_string(),
+            false => match ResultFolder::refuse(path, scene, start, self.force) {
+                Ok(_) => format!(
+                    "{start}; look at it with `percale check {0} --paths` or `percale render {0} --paths`",
+                    path.display()
+                ),
+                Err(error) => {
+                    format!("{start}\nerror: it could not be kept to be looked at: {error}")
+                }
+            },
+        };
+        Failure::input(format!("{}: {message}", self.scene))
     }
 
     fn default_out(&self) -> PathBuf {

@@ -11,21 +11,30 @@ pub fn write_atomically(
     path: &Path,
     content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
-    let draft = draft_of(path)?;
-    let result = File::create(&draft).and_then(|file| {
+    write_by_way_of(&draft_of(path)?, path, content)
+}
+
+/// [`write_atomically`] under a name of the caller's choice, which nobody else may be writing to.
+pub(super) fn write_by_way_of(
+    draft: &Path,
+    path: &Path,
+    content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let result = File::create(draft).and_then(|file| {
         let mut out = BufWriter::new(file);
         content(&mut out)?;
         let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
         file.sync_all()?;
-        fs::rename(&draft, path)
+        fs::rename(draft, path)
     });
     if result.is_err() {
         // the draft may not exist; the first error is the one to report
-        let _ = fs::remove_file(&draft);
+        let _ = fs::remove_file(draft);
     }
     result
 }
 
+/// A name that no other process takes.
 fn draft_of(path: &Path) -> io::Result<PathBuf> {
     let name = path
         .file_name()

@@ -3,15 +3,16 @@
 //! ```text
 //! 8 bytes "PERCALE1", vertex count (u64), then x y z (f64) of every vertex for frame 0, 1, ...; little-endian
 //! ```
+//!
+//! Each frame has a checksum of its own, see [`super::checksums`]; the header says what is known from elsewhere.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use glam::DVec3;
-use sha2::{Digest, Sha256};
 
-const MAGIC: &[u8; 8] = b"PERCALE1";
+pub(super) const MAGIC: &[u8; 8] = b"PERCALE1";
 const HEADER: u64 = 16;
 
 /// The first bytes of a cache.
@@ -85,18 +86,6 @@ impl Cache {
         file.read_exact(&mut bytes)?;
         Ok(bytes)
     }
-}
-
-/// SHA-256 over `frames` frames, object after object within each; the error tells which cache failed.
-pub(super) fn hash(caches: &[Cache], frames: u64) -> Result<String, (usize, io::Error)> {
-    let mut hash = Sha256::new();
-    for frame in 0..frames {
-        for (number, cache) in caches.iter().enumerate() {
-            hash.update(cache.frame(frame).map_err(|error| (number, error))?);
-        }
-    }
-    let hex = |byte: &u8| format!("{byte:02x}");
-    Ok(hash.finalize().iter().map(hex).collect())
 }
 
 /// Takes a little-endian number off the front.

@@ -148,7 +148,7 @@ fn audit_rounded(
     let rounded: Vec<DVec3> = x.iter().map(|p| p.as_vec3().as_dvec3()).collect();
     let moved = x.iter().zip(&rounded).filter(|(a, b)| a != b).count();
     exported.off_grid += moved;
-    if moved == 0 {
+    if moved == 0 && !recording.is_refused() {
         return Ok(());
     }
     let mesh = recording.mesh();

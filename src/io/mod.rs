@@ -8,9 +8,12 @@
 mod atomic;
 mod builder;
 mod cache;
+mod checkpoint;
+mod checksums;
 mod error;
 pub mod export;
 mod gzip;
+mod lock;
 mod mesh_file;
 pub mod obj;
 pub mod pc2;

@@ -1,16 +1,21 @@
 //! Reading a result folder: the scene, one mesh of all objects, positions of any frame.
+//!
+//! Whatever is read is compared with its checksum first, see [`super::result`]: what comes out is what the run wrote, to the bit.
+//! Readers take no lock: they show what belongs to the checkpoint at the moment of opening, also while a run goes on.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use glam::DVec3;
+use sha2::{Digest, Sha256};
 
 use super::cache::{self, Cache};
-use super::result::{ResultError, Summary, at, damaged, read_checkpoint};
+use super::checkpoint::Stored;
+use super::checksums::{self, Checksums, REMEDY, hex};
+use super::result::{ResultError, Summary, at, damaged, read};
 use crate::geometry::{Body, Mesh};
 use crate::scene::Scene;
-use crate::step::{FrameReport, TICKS_PER_FRAME};
+use crate::step::FrameReport;
 
 /// A result folder that is open for reading; of a run that has ended, was killed, or is still going on.
 ///
@@ -19,10 +24,15 @@ use crate::step::{FrameReport, TICKS_PER_FRAME};
 pub struct Recording {
     path: PathBuf,
     scene: Scene,
+    scene_text: String,
     mesh: Arc<Mesh>,
     caches: Vec<Cache>,
     frames: u64,
+    is_refused: bool,
+    checksums: Checksums,
     reports: Vec<FrameReport>,
+    /// Bytes of the reports in their file.
+    journal_length: u64,
     summary: Option<Summary>,
 }
 
@@ -32,29 +42,36 @@ impl Recording {
     /// # Errors
     /// It is none, or files in it are missing, damaged, or do not belong together.
     pub fn open(path: &Path) -> Result<Self, ResultError> {
+        let mut recording = Self::open_frames(path, &Stored::read(path)?)?;
+        recording.read_summary()?;
+        Ok(recording)
+    }
+
+    /// Opens all but the totals, which a run that goes on writes anew.
+    pub(super) fn open_frames(path: &Path, stored: &Stored) -> Result<Self, ResultError> {
+        let checksums = Checksums::read(path, &stored.seal)?;
         let scene_path = path.join("scene.toml");
-        if !scene_path.is_file() {
-            let message = "no result folder: it has no scene.toml; `percale run` makes one";
-            return Err(damaged(path, message.into()));
-        }
-        let text = fs::read_to_string(&scene_path).map_err(at(&scene_path))?;
-        let scene = Scene::from_text(&text, &scene_path.display().to_string(), &[])
+        let scene_text = read_text(&checksums, &scene_path, "scene.toml")?;
+        let scene = Scene::from_text(&scene_text, &scene_path.display().to_string(), &[])
             .map_err(|error| damaged(&scene_path, error.to_string()))?;
 
         let (mut faces, mut bodies, mut caches) = (Vec::new(), Vec::<Body>::new(), Vec::new());
         let mut vertex_count = 0;
         for (name, kind) in scene.object_names() {
             let topology = object_path(path, &name, "obj");
-            let text = fs::read_to_string(&topology).map_err(at(&topology))?;
+            let text = read_text(&checksums, &topology, &format!("objects/{name}.obj"))?;
             let (count, corners) =
                 read_topology(&text).map_err(|message| damaged(&topology, message))?;
             let positions = object_path(path, &name, "x64");
+            if !positions.exists() {
+                return Err(damaged(&positions, format!("missing; {REMEDY}")));
+            }
             let cache = Cache::open(&positions)
                 .map_err(at(&positions))?
-                .map_err(|message| damaged(&positions, message))?;
+                .map_err(|message| damaged(&positions, format!("{message}; {REMEDY}")))?;
             if cache.vertex_count() != count as usize {
                 let message = format!(
-                    "positions of {} vertices, but {name}.obj has {count}",
+                    "positions of {} vertices, but {name}.obj has {count}; {REMEDY}",
                     cache.vertex_count()
                 );
                 return Err(damaged(&positions, message));
@@ -77,21 +94,25 @@ impl Recording {
         let mesh = Mesh::with_bodies(vertex_count as usize, faces, bodies)
             .map_err(|error| damaged(&path.join("objects"), error.to_string()))?;
 
-        let (checkpoint, _) = read_checkpoint(path, vertex_count as usize)?;
-        let done = checkpoint.tick / TICKS_PER_FRAME;
+        let done = stored.done();
         for (cache, body) in caches.iter().zip(mesh.bodies()) {
             if cache.frames() <= done {
-                let message = format!("truncated: {} whole frames of {}", cache.frames(), done + 1);
+                let (found, needed) = (cache.frames(), done + 1);
+                let message = format!("truncated: {found} whole frames of {needed}; {REMEDY}");
                 return Err(damaged(&object_path(path, &body.name, "x64"), message));
             }
         }
         let mut recording = Self {
             path: path.into(),
             scene,
+            scene_text,
             mesh: Arc::new(mesh),
             caches,
             frames: done + 1,
+            is_refused: stored.is_refused,
+            checksums,
             reports: Vec::new(),
+            journal_length: 0,
             summary: None,
         };
         recording.read_reports(done)?;
@@ -101,6 +122,16 @@ impl Recording {
     /// The scene that was run, with every default written out.
     pub fn scene(&self) -> &Scene {
         &self.scene
+    }
+
+    /// The text of that scene.
+    pub(super) fn scene_text(&self) -> &str {
+        &self.scene_text
+    }
+
+    /// Whether the start crosses itself and was refused: there is frame 0 only, and it is not certified.
+    pub fn is_refused(&self) -> bool {
+        self.is_refused
     }
 
     /// All objects as one mesh; its bodies carry their names.
@@ -116,7 +147,7 @@ impl Recording {
     /// Positions of all vertices of the mesh at a frame, in metres: the certified bits.
     ///
     /// # Errors
-    /// The file cannot be read any more.
+    /// The file cannot be read any more, or is damaged.
     ///
     /// # Panics
     /// If the frame is not below [`Recording::frame_count`].
@@ -131,16 +162,22 @@ impl Recording {
     /// Positions of one object, numbered like the mesh's bodies, at a frame; in metres.
     ///
     /// # Errors
-    /// The file cannot be read any more.
+    /// The file cannot be read any more, or is damaged.
     ///
     /// # Panics
     /// If there is no such object, or the frame is not below [`Recording::frame_count`].
     pub fn object_positions(&self, object: usize, frame: u64) -> Result<Vec<DVec3>, ResultError> {
         assert!(frame < self.frames, "frame {frame} of {}", self.frames);
+        Ok(cache::vectors_of(&self.frame_bytes(object, frame)?))
+    }
+
+    fn frame_bytes(&self, object: usize, frame: u64) -> Result<Vec<u8>, ResultError> {
         let name = &self.mesh.bodies()[object].name;
-        let bytes = self.caches[object].frame(frame);
-        let bytes = bytes.map_err(at(&object_path(&self.path, name, "x64")))?;
-        Ok(cache::vectors_of(&bytes))
+        let path = object_path(&self.path, name, "x64");
+        let bytes = self.caches[object].frame(frame).map_err(at(&path))?;
+        let what = checksums::frame_of(name, frame);
+        self.checksums.check(&path, &what, &bytes)?;
+        Ok(bytes)
     }
 
     /// One report per frame after the start.
@@ -153,39 +190,89 @@ impl Recording {
         self.summary.as_ref()
     }
 
-    /// SHA-256 of the positions of all frames, from the files as they are now.
+    /// SHA-256 of the positions of all frames, from the files as they are now; the same as in the totals, if there are any.
     ///
     /// # Errors
-    /// A file cannot be read any more.
+    /// A file cannot be read any more, is damaged, or the totals are those of another run.
     pub fn hash(&self) -> Result<String, ResultError> {
-        cache::hash(&self.caches, self.frames).map_err(|(number, source)| {
-            let name = &self.mesh.bodies()[number].name;
-            at(&object_path(&self.path, name, "x64"))(source)
-        })
+        let hash = hex(&self.running_hash()?.finalize());
+        match &self.summary {
+            Some(summary) if summary.hash != hash => {
+                let message = format!(
+                    "it has the hash {}, but the frames have {hash}: the report of another run; {REMEDY}",
+                    summary.hash
+                );
+                Err(damaged(&self.path.join("report.json"), message))
+            }
+            _ => Ok(hash),
+        }
+    }
+
+    /// The hash of all frames, to be continued.
+    pub(super) fn running_hash(&self) -> Result<Sha256, ResultError> {
+        let mut hash = Sha256::new();
+        for frame in 0..self.frames {
+            for object in 0..self.caches.len() {
+                hash.update(self.frame_bytes(object, frame)?);
+            }
+        }
+        Ok(hash)
+    }
+
+    /// Bytes of the reports in their file; what lies behind is half-written.
+    pub(super) fn journal_length(&self) -> u64 {
+        self.journal_length
+    }
+
+    /// What a run that goes on needs.
+    pub(super) fn into_parts(self) -> (Checksums, Vec<FrameReport>) {
+        (self.checksums, self.reports)
     }
 
     fn read_reports(&mut self, done: u64) -> Result<(), ResultError> {
         let journal = self.path.join("frames.jsonl");
-        let text = fs::read_to_string(&journal).map_err(at(&journal))?;
-        for line in text.lines().take(done as usize) {
-            let report =
-                serde_json::from_str(line).map_err(|error| damaged(&journal, error.to_string()))?;
+        let bytes = read(&journal)?;
+        let lines = bytes.split_inclusive(|byte| *byte == b'\n');
+        for (frame, line) in (1..=done).zip(lines) {
+            let what = checksums::line_of(frame);
+            self.checksums.check(&journal, &what, line)?;
+            let report = serde_json::from_slice(line)
+                .map_err(|error| damaged(&journal, format!("line {frame}: {error}")))?;
             self.reports.push(report);
+            self.journal_length += line.len() as u64;
         }
         if self.reports.len() as u64 != done {
-            let message = format!("truncated: {} reports of {done}", self.reports.len());
+            let found = self.reports.len();
+            let message = format!("truncated: {found} reports of {done}; {REMEDY}");
             return Err(damaged(&journal, message));
-        }
-        let report = self.path.join("report.json");
-        if report.exists() {
-            let text = fs::read_to_string(&report).map_err(at(&report))?;
-            let summary: Summary =
-                serde_json::from_str(&text).map_err(|error| damaged(&report, error.to_string()))?;
-            // a run that goes on after its report was written has a newer checkpoint
-            self.summary = (summary.frames == done).then_some(summary);
         }
         Ok(())
     }
+
+    fn read_summary(&mut self) -> Result<(), ResultError> {
+        let path = self.path.join("report.json");
+        if !path.exists() {
+            return Ok(()); // the run has not ended
+        }
+        let bytes = read(&path)?;
+        let remedy = "`percale run` with --resume writes it anew";
+        if !checksums::is_sealed_json(&bytes) {
+            let message = format!("damaged: it does not have the checksum at its end; {remedy}");
+            return Err(damaged(&path, message));
+        }
+        let summary: Summary = serde_json::from_slice(&bytes)
+            .map_err(|error| damaged(&path, format!("{error}; {remedy}")))?;
+        // a run that goes on after its report was written has a newer checkpoint
+        self.summary = (summary.frames + 1 == self.frames).then_some(summary);
+        Ok(())
+    }
+}
+
+/// The text of a file that is as the run has written it.
+fn read_text(checksums: &Checksums, path: &Path, what: &str) -> Result<String, ResultError> {
+    let bytes = read(path)?;
+    checksums.check(path, what, &bytes)?;
+    String::from_utf8(bytes).map_err(|_| damaged(path, "not text".into()))
 }
 
 /// Where a result folder keeps a file of an object.
@@ -223,6 +310,8 @@ fn read_topology(text: &str) -> Result<(u32, Vec<[u32; 3]>), String> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::io::result::ResultFolder;
 
@@ -295,11 +384,17 @@ mod tests {
             ),
             ("objects/cloth.x64", flip, "but cloth.obj has 25"),
             ("objects/cloth.x64", empty, "0 bytes"),
-            ("objects/cloth.obj", empty, "no faces"),
+            ("objects/cloth.obj", empty, "damaged"),
+            ("objects/cloth.obj", flip, "damaged"),
             ("checkpoint", flip, "damaged"),
             ("checkpoint", shorten, "damaged"),
+            ("checksums", flip, "damaged"),
+            ("checksums", shorten, "truncated"),
             ("frames.jsonl", empty, "truncated: 0 reports of 2"),
-            ("scene.toml", empty, "frames"),
+            ("frames.jsonl", flip, "line 1"),
+            ("scene.toml", empty, "damaged"),
+            ("report.json", flip, "damaged"),
+            ("report.json", empty, "damaged"),
         ] {
             let folder = tempfile::tempdir().unwrap();
             record(folder.path());
@@ -312,8 +407,17 @@ mod tests {
                 "{name}: {message}"
             );
             fs::remove_file(&path).unwrap();
-            let message = Recording::open(folder.path()).unwrap_err().to_string();
-            assert!(message.contains(name), "{name}: {message}");
+            match (name, Recording::open(folder.path())) {
+                ("report.json", whole) => assert_eq!(whole.unwrap().summary(), None),
+                ("checkpoint", lost) => drop(lost.unwrap_err()),
+                (_, lost) => {
+                    let message = lost.unwrap_err().to_string();
+                    assert!(
+                        message.contains(name) && message.contains("missing"),
+                        "{name}: {message}"
+                    );
+                }
+            }
         }
         let folder = tempfile::tempdir().unwrap();
         let message = Recording::open(folder.path()).unwrap_err().to_string();

@@ -6,33 +6,44 @@
 //! objects/NAME.x64      certified positions: 8 bytes "PERCALE1", vertex count (u64),
 //!                       then x y z (f64) of every vertex, frame after frame; little-endian
 //! frames.jsonl          one report per frame, written as the run goes
+//! checksums             SHA-256 of scene.toml, of each .obj, of each frame of each .x64, of each line of frames.jsonl
+//! checkpoint            all that the run remembers, and the SHA-256 of the checksums up to there; replaced after each frame
 //! report.json           totals and all frames, written when the run ends
-//! checkpoint            all that the run remembers; replaced atomically after each frame
+//! lock                  locked by the run that writes the folder; holds the number of its process, for messages
 //! ```
 //!
-//! Positions and reports are appended first, the checkpoint is replaced last: whatever lies behind the
-//! checkpoint is half-written, and [`ResultFolder::resume`] cuts it off.
+//! Positions, reports and checksums are appended first, the checkpoint is replaced last: whatever lies behind the checkpoint is
+//! half-written, and [`ResultFolder::resume`] cuts it off.
+//!
+//! Every byte that a reader uses is protected: `checkpoint` and `report.json` end with a checksum of themselves, the checkpoint
+//! seals `checksums`, and those cover the rest; the header of a `.x64` has to agree with its `.obj`. Readers
+//! ([`super::recording`]) compare whatever they read, [`ResultFolder::resume`] compares everything before it changes anything.
+//! Folders of builds that wrote no checksums are refused by name: nothing shows whether they are still what was certified.
+//!
+//! A start that crosses itself leaves a folder too, to be looked at: frame 0 is not certified then, the checkpoint says so, and
+//! it cannot be resumed.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::cache::{self, Cache, bytes_of, take_u64, vectors_of};
-use super::recording::object_path;
-use crate::error::{Pinch, StepError};
-use crate::geometry::{Body, Mesh, Pair};
-use crate::response::{Account, Pressed};
+use super::atomic::write_by_way_of;
+use super::cache::{self, bytes_of};
+use super::checkpoint::{self, Stored, VERSION};
+use super::checksums::{self, Checksums, hex};
+use super::lock;
+use super::recording::{Recording, object_path};
+use crate::error::{Pinch, RefusedStart, StepError};
+use crate::geometry::{Body, Mesh};
+use crate::response::Account;
 use crate::scene::Scene;
 use crate::step::{Checkpoint, FrameReport, ImpactCount};
-use crate::verify::Verified;
-
-const CHECKPOINT_MAGIC: &[u8; 8] = b"PERCALEC";
-const VERSION: &str = env!("CARGO_PKG_VERSION");
+use crate::verify::{Verified, audit};
 
 /// Why a result folder cannot be written, read or continued.
 #[derive(Debug, thiserror::Error)]
@@ -47,13 +58,46 @@ pub enum ResultError {
         source: io::Error,
     },
 
-    /// There is something already.
-    #[error("{}: already holds {what}; continue it with --resume, replace it with --force, or choose another folder with -o", path.display())]
+    /// There is a result already.
+    #[error("{}: already holds a result; continue it with --resume, replace it with --force, or choose another folder with -o", path.display())]
     Exists {
         /// The folder.
         path: PathBuf,
-        /// What is there.
+    },
+
+    /// There is a start that was refused.
+    #[error("{}: already holds a start that was refused; replace it with --force, or choose another folder with -o", path.display())]
+    HoldsRefused {
+        /// The folder.
+        path: PathBuf,
+    },
+
+    /// There are files of somebody else.
+    #[error("{}: holds files that are not a result of Percale, and those are never replaced; choose another folder with -o", path.display())]
+    Foreign {
+        /// The folder.
+        path: PathBuf,
+    },
+
+    /// There is nothing to continue.
+    #[error("{}: {what}, so there is nothing to continue; start the run without --resume, or name its folder with -o", path.display())]
+    Nothing {
+        /// The folder.
+        path: PathBuf,
+        /// What is there instead.
         what: &'static str,
+    },
+
+    /// Another run is writing it.
+    #[error(
+        "{}: another run is writing this folder{}; wait until it ends, stop it, or choose another folder with -o",
+        path.display(), process.map(|id| format!(" (process {id})")).unwrap_or_default()
+    )]
+    Busy {
+        /// The folder.
+        path: PathBuf,
+        /// The number of its process, if it could be read.
+        process: Option<u32>,
     },
 
     /// It is not a result folder, or a damaged one.
@@ -66,7 +110,7 @@ pub enum ResultError {
     },
 
     /// It belongs to another scene or version.
-    #[error("{}: cannot resume: {message}; run it anew into another folder with -o", path.display())]
+    #[error("{}: cannot resume: {message}; run it anew into another folder with -o, or here with --force", path.display())]
     Different {
         /// The folder.
         path: PathBuf,
@@ -86,6 +130,14 @@ fn remedy(source: &io::Error) -> &'static str {
     }
 }
 
+/// The bytes of a file that belongs to a result.
+pub(super) fn read(path: &Path) -> Result<Vec<u8>, ResultError> {
+    fs::read(path).map_err(|source| match source.kind() {
+        io::ErrorKind::NotFound => damaged(path, format!("missing; {}", checksums::REMEDY)),
+        _ => at(path)(source),
+    })
+}
+
 pub(super) fn at(path: &Path) -> impl Fn(io::Error) -> ResultError + '_ {
     move |source| ResultError::Io {
         path: path.into(),
@@ -100,7 +152,7 @@ pub struct Summary {
     pub version: String,
     /// Output frames after the start.
     pub frames: u64,
-    /// Crossing face pairs over all frames, by the auditor.
+    /// Crossing face pairs over all frames, by the auditor; those of the start if it was refused.
     pub intersections: usize,
     /// Crossings of obstacles among themselves in the last frame: outside the certificate.
     pub obstacle_crossings: usize,
@@ -171,20 +223,69 @@ impl Stopped {
     }
 }
 
-/// A result folder that is open for writing.
+/// What a folder holds, as far as its first bytes tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Holding {
+    /// It does not exist, or there is nothing but a lock.
+    Nothing,
+    /// A result, whole or not.
+    Result,
+    /// Something else.
+    Foreign,
+}
+
+impl Holding {
+    fn of(folder: &Path) -> Result<Self, ResultError> {
+        let mut entries = match fs::read_dir(folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::Nothing),
+            Err(error) => return Err(at(folder)(error)),
+        };
+        let is_checksums = |bytes: &[u8]| bytes.starts_with(checksums::HEADER.as_bytes());
+        if begins(&checksums::path_in(folder), is_checksums)
+            || begins(&checkpoint::path_in(folder), checkpoint::is_checkpoint)
+        {
+            return Ok(Self::Result);
+        }
+        let is_lock = |path: &Path| path.ends_with(lock::NAME) && lock::is_lock(path);
+        let is_empty = entries.all(|entry| entry.is_ok_and(|entry| is_lock(&entry.path())));
+        Ok(if is_empty {
+            Self::Nothing
+        } else {
+            Self::Foreign
+        })
+    }
+}
+
+/// Whether the first bytes of a file are as expected.
+fn begins(path: &Path, is_expected: impl Fn(&[u8]) -> bool) -> bool {
+    let mut bytes = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(64).read_to_end(&mut bytes));
+    read.is_ok() && is_expected(&bytes)
+}
+
+/// A result folder that is open for writing; nobody else can write it as long as this exists.
 #[derive(Debug)]
 pub struct ResultFolder {
     path: PathBuf,
     scene: Scene,
     objects: Vec<Body>,
     frames: Vec<FrameReport>,
+    checksums: Checksums,
+    /// Over the positions of all frames so far.
+    hash: Sha256,
+    /// Crossings of a start that was refused.
+    crossings: usize,
+    /// Held, not used.
+    _lock: File,
 }
 
 impl ResultFolder {
     /// Starts a folder with a scene's start state as frame 0.
     ///
     /// # Errors
-    /// The folder holds something already, unless `force`; then earlier results in it are removed, and only those.
+    /// Another run is writing the folder, or it holds something already, unless that is a result and `force` is given; then the files of
+    /// that result are removed, and only those.
     pub fn create(
         path: &Path,
         scene: &Scene,
@@ -192,122 +293,176 @@ impl ResultFolder {
         checkpoint: &Checkpoint,
         force: bool,
     ) -> Result<Self, ResultError> {
-        let scene_path = path.join("scene.toml");
-        if scene_path.exists() && !force {
-            return Err(ResultError::Exists {
-                path: path.into(),
-                what: "a result",
-            });
-        }
-        if !scene_path.exists()
-            && fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some())
-        {
-            return Err(ResultError::Exists {
-                path: path.into(),
-                what: "something that is not a result",
-            });
-        }
-        let objects_path = path.join("objects");
-        for old in ["checkpoint", "report.json", "frames.jsonl"].map(|name| path.join(name)) {
-            if old.exists() {
-                fs::remove_file(&old).map_err(at(&old))?;
-            }
-        }
-        if objects_path.exists() {
-            fs::remove_dir_all(&objects_path).map_err(at(&objects_path))?;
-        }
-        fs::create_dir_all(&objects_path).map_err(at(&objects_path))?;
-        write_atomically(&scene_path, scene.to_text().as_bytes())?;
-
-        let folder = Self {
-            path: path.into(),
-            scene: scene.clone(),
-            objects: start.mesh().bodies().to_vec(),
-            frames: Vec::new(),
-        };
-        let mesh = start.mesh();
-        for object in &folder.objects {
-            let obj = folder.object(object, "obj");
-            write_atomically(&obj, obj_text(object, mesh, start.positions()).as_bytes())?;
-            let cache = folder.object(object, "x64");
-            fs::write(&cache, cache::header(object.vertices.len())).map_err(at(&cache))?;
-        }
-        folder.append_positions(start.positions())?;
-        let journal = folder.journal();
-        File::create(&journal).map_err(at(&journal))?;
-        folder.write_checkpoint(checkpoint)?;
+        let mut folder = Self::begin(path, scene, start.mesh(), start.positions(), force)?;
+        folder.write_checkpoint(Some(checkpoint))?;
         Ok(folder)
     }
 
-    /// Opens a folder to continue it, cutting off what was half-written; returns where the run stood.
+    /// Leaves a folder with a start that was refused, to be looked at.
     ///
     /// # Errors
-    /// No result there, a damaged one, or one of another scene or version; nothing is changed then.
-    pub fn resume(
+    /// As [`ResultFolder::create`].
+    pub fn refuse(
+        path: &Path,
+        scene: &Scene,
+        start: &RefusedStart,
+        force: bool,
+    ) -> Result<Summary, ResultError> {
+        let mut folder = Self::begin(path, scene, &start.mesh, &start.positions, force)?;
+        folder.crossings = start.count;
+        folder.write_checkpoint(None)?;
+        let stopped = Stopped {
+            frame: 0,
+            message: start.to_string(),
+            pinch: None,
+        };
+        let crossings = audit::obstacle_crossings(&start.mesh, &start.positions).len();
+        folder.finish(crossings, Some(stopped))
+    }
+
+    /// Everything of a new folder but the checkpoint.
+    fn begin(
         path: &Path,
         scene: &Scene,
         mesh: &Mesh,
-    ) -> Result<(Self, Checkpoint), ResultError> {
-        let scene_path = path.join("scene.toml");
-        let old = fs::read_to_string(&scene_path).map_err(at(&scene_path))?;
-        let new = scene.to_text();
-        if let Some((old, new)) = old.lines().zip(new.lines()).find(|(old, new)| old != new) {
-            let message = format!("the scene has changed: '{old}' there, '{new}' here");
-            return Err(ResultError::Different {
-                path: path.into(),
-                message,
-            });
+        x: &[DVec3],
+        force: bool,
+    ) -> Result<Self, ResultError> {
+        let path_buf = || PathBuf::from(path);
+        if Holding::of(path)? == Holding::Foreign {
+            return Err(ResultError::Foreign { path: path_buf() });
         }
-        if old != new {
-            return Err(ResultError::Different {
-                path: path.into(),
-                message: "the scene has changed in length".into(),
-            });
+        fs::create_dir_all(path).map_err(at(path))?;
+        let lock = lock::lock(path)?;
+        // another run may have come and gone since the first look
+        match Holding::of(path)? {
+            Holding::Foreign => return Err(ResultError::Foreign { path: path_buf() }),
+            Holding::Result if !force => {
+                return Err(match Stored::read(path) {
+                    Ok(stored) if stored.is_refused => {
+                        ResultError::HoldsRefused { path: path_buf() }
+                    }
+                    _ => ResultError::Exists { path: path_buf() },
+                });
+            }
+            Holding::Nothing | Holding::Result => {}
         }
         let mut folder = Self {
             path: path.into(),
             scene: scene.clone(),
             objects: mesh.bodies().to_vec(),
             frames: Vec::new(),
+            checksums: Checksums::new(),
+            hash: Sha256::new(),
+            crossings: 0,
+            _lock: lock,
         };
-        let (checkpoint, version) = read_checkpoint(path, mesh.vertex_count())?;
-        if version != VERSION {
-            return Err(ResultError::Different {
-                path: path.into(),
-                message: format!("written by version {version}, this is {VERSION}"),
-            });
-        }
-        let done = checkpoint.tick / crate::step::TICKS_PER_FRAME;
+        // this first: it says whose folder it is
+        let header = folder.checksums.take_unwritten();
+        replace(&checksums::path_in(path), header.as_bytes())?;
+        folder.remove_old()?;
+        let objects_path = path.join("objects");
+        fs::create_dir_all(&objects_path).map_err(at(&objects_path))?;
 
-        let journal = folder.journal();
-        let text = fs::read_to_string(&journal).map_err(at(&journal))?;
-        let mut length = 0;
-        for line in text.split_inclusive('\n').take(done as usize) {
-            let report = serde_json::from_str(line)
-                .map_err(|e| damaged(&journal, format!("{e}; run the scene anew")))?;
-            folder.frames.push(report);
-            length += line.len() as u64;
-        }
-        if folder.frames.len() as u64 != done {
-            let message = format!(
-                "{} frame reports, but the checkpoint is at frame {done}",
-                folder.frames.len()
-            );
-            return Err(damaged(&journal, message));
-        }
-        // all is known to be whole before anything is cut
-        let mut cuts = vec![(journal, length)];
-        for object in &folder.objects {
+        let text = scene.to_text();
+        replace(&path.join("scene.toml"), text.as_bytes())?;
+        folder.checksums.note("scene.toml".into(), text.as_bytes());
+        for object in mesh.bodies() {
+            let text = obj_text(object, mesh, x);
+            replace(&folder.object(object, "obj"), text.as_bytes())?;
+            let what = format!("objects/{}.obj", object.name);
+            folder.checksums.note(what, text.as_bytes());
             let cache = folder.object(object, "x64");
-            let length = cache::length(object.vertices.len(), done + 1);
-            let found = fs::metadata(&cache).map_err(at(&cache))?.len();
-            if found < length {
-                return Err(damaged(
-                    &cache,
-                    format!("{found} bytes, but frame {done} needs {length}"),
-                ));
+            fs::write(&cache, cache::header(object.vertices.len())).map_err(at(&cache))?;
+        }
+        let journal = folder.journal();
+        File::create(&journal).map_err(at(&journal))?;
+        folder.append_positions(0, x)?;
+        Ok(folder)
+    }
+
+    /// Removes the files of an earlier result, and only those.
+    fn remove_old(&self) -> Result<(), ResultError> {
+        for name in ["checkpoint", "report.json", "frames.jsonl"] {
+            let old = self.path.join(name);
+            if old.exists() {
+                fs::remove_file(&old).map_err(at(&old))?;
             }
-            cuts.push((cache, length));
+        }
+        let objects = self.path.join("objects");
+        let Ok(entries) = fs::read_dir(&objects) else {
+            return Ok(()); // none, or no folder: making it says why not
+        };
+        for entry in entries {
+            let old = entry.map_err(at(&objects))?.path();
+            let is_ours = |bytes: &[u8]| {
+                bytes.starts_with(cache::MAGIC) || bytes.starts_with(OBJ_START.as_bytes())
+            };
+            if begins(&old, is_ours) {
+                fs::remove_file(&old).map_err(at(&old))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens a folder to continue it, cutting off what was half-written; returns where the run stood.
+    ///
+    /// # Errors
+    /// No result there, a damaged one, one that another run is writing, or one of another scene or version; nothing but the
+    /// lock is changed then.
+    pub fn resume(
+        path: &Path,
+        scene: &Scene,
+        mesh: &Mesh,
+    ) -> Result<(Self, Checkpoint), ResultError> {
+        let what = match Holding::of(path)? {
+            Holding::Result => None,
+            Holding::Nothing => Some("there is no result"),
+            Holding::Foreign => Some("what is there is not a result"),
+        };
+        if let Some(what) = what {
+            let path = path.into();
+            return Err(ResultError::Nothing { path, what });
+        }
+        let lock = lock::lock(path)?;
+        let different = |message: String| {
+            let path = path.into();
+            Err(ResultError::Different { path, message })
+        };
+        let stored = Stored::read(path)?;
+        if stored.version != VERSION {
+            let version = &stored.version;
+            return different(format!("written by version {version}, this is {VERSION}"));
+        }
+        if stored.is_refused {
+            let message = "its start crosses itself and was refused, no frame was run";
+            return different(message.into());
+        }
+        let recording = Recording::open_frames(path, &stored)?;
+        let (old, new) = (recording.scene_text(), scene.to_text());
+        if let Some((old, new)) = old.lines().zip(new.lines()).find(|(old, new)| old != new) {
+            return different(format!(
+                "the scene has changed: '{old}' there, '{new}' here"
+            ));
+        }
+        if old != new {
+            return different("the scene has changed in length".into());
+        }
+        if recording.mesh().faces() != mesh.faces() || recording.mesh().bodies() != mesh.bodies() {
+            return different("the objects have changed".into());
+        }
+        let checkpoint = stored.checkpoint(mesh.vertex_count())?;
+        let hash = recording.running_hash()?;
+
+        // all is known to be whole before anything is cut
+        let journal = path.join("frames.jsonl");
+        let mut cuts = vec![
+            (journal, recording.journal_length()),
+            (checksums::path_in(path), stored.seal.length),
+        ];
+        for object in mesh.bodies() {
+            let length = cache::length(object.vertices.len(), stored.done() + 1);
+            cuts.push((object_path(path, &object.name, "x64"), length));
         }
         for (file, length) in cuts {
             OpenOptions::new()
@@ -316,22 +471,35 @@ impl ResultFolder {
                 .and_then(|f| f.set_len(length))
                 .map_err(at(&file))?;
         }
+        let (checksums, frames) = recording.into_parts();
+        let folder = Self {
+            path: path.into(),
+            scene: scene.clone(),
+            objects: mesh.bodies().to_vec(),
+            frames,
+            checksums,
+            hash,
+            crossings: 0,
+            _lock: lock,
+        };
         Ok((folder, checkpoint))
     }
 
-    /// Adds a frame: positions and report first, then the checkpoint.
+    /// Adds a frame: positions, report and checksums first, then the checkpoint.
     pub fn push(
         &mut self,
         state: &Verified,
         report: FrameReport,
         checkpoint: &Checkpoint,
     ) -> Result<(), ResultError> {
-        self.append_positions(state.positions())?;
-        let journal = self.journal();
+        let frame = self.frames.len() as u64 + 1;
+        self.append_positions(frame, state.positions())?;
         let mut line = serde_json::to_string(&report).expect("a report is plain data");
         line.push('\n');
-        append(&journal, line.as_bytes())?;
-        self.write_checkpoint(checkpoint)?;
+        append(&self.journal(), line.as_bytes())?;
+        self.checksums
+            .note(checksums::line_of(frame), line.as_bytes());
+        self.write_checkpoint(Some(checkpoint))?;
         self.frames.push(report);
         Ok(())
     }
@@ -359,7 +527,7 @@ impl ResultFolder {
         let summary = Summary {
             version: VERSION.into(),
             frames: self.frames.len() as u64,
-            intersections: sum(|f| f.intersections),
+            intersections: self.crossings + sum(|f| f.intersections),
             obstacle_crossings,
             impacts: ImpactCount {
                 vertex_face: sum(|f| f.impacts.vertex_face),
@@ -385,7 +553,7 @@ impl ResultFolder {
             stages: self.stages(),
             seconds: 1e-3 * total(|f| f.phases.total_ms()),
             wall_seconds: 1e-3 * total(|f| f.phases.wall_ms),
-            hash: self.hash()?,
+            hash: hex(&self.hash.clone().finalize()),
             stopped,
         };
         #[derive(Serialize)]
@@ -399,7 +567,8 @@ impl ResultFolder {
             frame_reports: &self.frames,
         };
         let text = serde_json::to_string_pretty(&report).expect("a report is plain data");
-        write_atomically(&self.path.join("report.json"), text.as_bytes())?;
+        let sealed = checksums::seal_json(&text);
+        replace(&self.path.join("report.json"), sealed.as_bytes())?;
         Ok(summary)
     }
 
@@ -421,112 +590,25 @@ impl ResultFolder {
         self.path.join("frames.jsonl")
     }
 
-    fn append_positions(&self, x: &[DVec3]) -> Result<(), ResultError> {
+    fn append_positions(&mut self, frame: u64, x: &[DVec3]) -> Result<(), ResultError> {
         for object in &self.objects {
             let vertices = object.vertices.start as usize..object.vertices.end as usize;
-            append(&self.object(object, "x64"), &bytes_of(&x[vertices]))?;
+            let bytes = bytes_of(&x[vertices]);
+            append(&self.object(object, "x64"), &bytes)?;
+            let what = checksums::frame_of(&object.name, frame);
+            self.checksums.note(what, &bytes);
+            self.hash.update(&bytes);
         }
         Ok(())
     }
 
-    fn hash(&self) -> Result<String, ResultError> {
-        let mut caches = Vec::new();
-        for object in &self.objects {
-            let path = self.object(object, "x64");
-            let cache = Cache::open(&path).map_err(at(&path))?;
-            caches.push(cache.map_err(|message| damaged(&path, message))?);
-        }
-        let frames = self.frames.len() as u64 + 1;
-        cache::hash(&caches, frames)
-            .map_err(|(number, source)| at(&self.object(&self.objects[number], "x64"))(source))
+    /// Appends the checksums of what was written since the last checkpoint and replaces that; none stands for a refused start.
+    fn write_checkpoint(&mut self, checkpoint: Option<&Checkpoint>) -> Result<(), ResultError> {
+        let lines = self.checksums.take_unwritten();
+        append(&checksums::path_in(&self.path), lines.as_bytes())?;
+        let bytes = checkpoint::bytes_of_checkpoint(checkpoint, &self.checksums.seal());
+        replace(&checkpoint::path_in(&self.path), &bytes)
     }
-
-    /// Magic, version, tick, interval, positions, velocities, forces of repulsions, SHA-256 of all that.
-    fn write_checkpoint(&self, checkpoint: &Checkpoint) -> Result<(), ResultError> {
-        let mut bytes = CHECKPOINT_MAGIC.to_vec();
-        bytes.extend((VERSION.len() as u64).to_le_bytes());
-        bytes.extend(VERSION.as_bytes());
-        bytes.extend(checkpoint.tick.to_le_bytes());
-        bytes.extend(checkpoint.interval.to_le_bytes());
-        bytes.extend(bytes_of(&checkpoint.x));
-        bytes.extend(bytes_of(&checkpoint.v));
-        for pressed in &checkpoint.pressed {
-            let (kind, a, b) = match pressed.pair {
-                Pair::VertexFace { vertex, face } => (0_u32, vertex, face),
-                Pair::EdgeEdge { a, b } => (1, a, b),
-            };
-            bytes.extend([kind, a, b].iter().flat_map(|number| number.to_le_bytes()));
-            bytes.extend(bytes_of(&[pressed.force, pressed.settling]));
-        }
-        let digest = Sha256::digest(&bytes);
-        bytes.extend(digest);
-        write_atomically(&self.path.join("checkpoint"), &bytes)
-    }
-}
-
-/// Reads the checkpoint of a result folder, and which version wrote it.
-pub(super) fn read_checkpoint(
-    folder: &Path,
-    vertex_count: usize,
-) -> Result<(Checkpoint, String), ResultError> {
-    let path = folder.join("checkpoint");
-    let bytes = fs::read(&path).map_err(at(&path))?;
-    let parse = || {
-        let (content, digest) = bytes.split_last_chunk::<32>()?;
-        let mut rest = content.strip_prefix(CHECKPOINT_MAGIC)?;
-        let length = take_u64(&mut rest)? as usize;
-        let (version, after) = rest.split_at_checked(length)?;
-        rest = after;
-        let (tick, interval) = (take_u64(&mut rest)?, take_u64(&mut rest)?);
-        let is_whole = Sha256::digest(content)[..] == digest[..];
-        let (x, rest) = rest.split_at_checked(24 * vertex_count)?;
-        let (v, rest) = rest.split_at_checked(24 * vertex_count)?;
-        let (pressed, rest) = rest.as_chunks::<PRESSED_SIZE>();
-        let checkpoint = Checkpoint {
-            tick,
-            interval,
-            x: vectors_of(x),
-            v: vectors_of(v),
-            pressed: pressed.iter().map(pressed_of).collect::<Option<_>>()?,
-        };
-        (is_whole && rest.is_empty())
-            .then(|| (checkpoint, String::from_utf8_lossy(version).into_owned()))
-    };
-    parse().ok_or_else(|| {
-        let message = "not a checkpoint of these objects, or damaged; run the scene anew";
-        damaged(&path, message.into())
-    })
-}
-
-/// Bytes of a repulsion in a checkpoint: kind of pair, two indices, two forces.
-const PRESSED_SIZE: usize = 3 * 4 + 2 * 24;
-
-fn pressed_of(bytes: &[u8; PRESSED_SIZE]) -> Option<Pressed> {
-    let (numbers, forces) = bytes.split_at(12);
-    let number = |k: usize| {
-        let (number, _) = numbers[4 * k..].split_first_chunk()?;
-        Some(u32::from_le_bytes(*number))
-    };
-    let (first, second) = (number(1)?, number(2)?);
-    let pair = match number(0)? {
-        0 => Pair::VertexFace {
-            vertex: first,
-            face: second,
-        },
-        1 => Pair::EdgeEdge {
-            a: first,
-            b: second,
-        },
-        _ => return None,
-    };
-    let [force, settling] = vectors_of(forces)[..] else {
-        return None;
-    };
-    Some(Pressed {
-        pair,
-        force,
-        settling,
-    })
 }
 
 pub(super) fn damaged(path: &Path, message: String) -> ResultError {
@@ -545,23 +627,22 @@ fn append(path: &Path, bytes: &[u8]) -> Result<(), ResultError> {
 }
 
 /// Writes a file so that it is either the old one or the new one, whole.
-fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), ResultError> {
-    let mut temporary = path.as_os_str().to_owned();
-    temporary.push(".part");
-    let temporary = PathBuf::from(temporary);
-    let write = || {
-        let mut file = File::create(&temporary)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        fs::rename(&temporary, path)
-    };
-    write().map_err(at(path))
+///
+/// The draft has the same name every time, so that what a killed run has left of it is overwritten by the next; the lock keeps
+/// others away.
+fn replace(path: &Path, bytes: &[u8]) -> Result<(), ResultError> {
+    let mut draft = path.as_os_str().to_owned();
+    draft.push(".part");
+    write_by_way_of(Path::new(&draft), path, |out| out.write_all(bytes)).map_err(at(path))
 }
+
+/// The first bytes of a topology file.
+const OBJ_START: &str = "# Percale ";
 
 fn obj_text(object: &Body, mesh: &Mesh, x: &[DVec3]) -> String {
     use std::fmt::Write as _;
     let mut text = format!(
-        "# Percale {VERSION}: {} at the start; positions of all frames are in {}.x64\no {}\n",
+        "{OBJ_START}{VERSION}: {} at the start; positions of all frames are in {}.x64\no {}\n",
         object.name, object.name, object.name
     );
     let into = "writing to a string cannot fail";

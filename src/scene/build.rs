@@ -7,11 +7,12 @@ use glam::DVec3;
 use super::objects::{Grip, Object};
 use super::{OnPinch, Quantity, Scene, SceneError};
 use crate::dynamics::{ClothModel, Dynamics, RestShape, SoftPin};
-use crate::error::StartError;
-use crate::geometry::{Body, Mesh};
+use crate::error::{NamedFace, RefusedStart, StartError};
+use crate::geometry::{Aabb, Body, Mesh};
 use crate::script::Script;
 use crate::state::Surfaces;
 use crate::step::{Settings, Setup, Simulation};
+use crate::untangle::Segments;
 
 impl Scene {
     /// Makes the simulation and certifies its start.
@@ -94,15 +95,22 @@ impl Scene {
             failsafe: self.failsafe.clone(),
             grid,
         };
-        Ok(Simulation::new(Setup {
-            mesh: Arc::new(mesh),
+        let (mesh, start) = (Arc::new(mesh), x.clone());
+        Simulation::new(Setup {
+            mesh: Arc::clone(&mesh),
             x,
             v,
             dynamics,
             surfaces,
             script,
             settings,
-        })?)
+        })
+        .map_err(|error| match error {
+            StartError::Crossing { count, faces, .. } => {
+                SceneError::Tangled(Box::new(refused(mesh, start, count, faces)))
+            }
+            other => other.into(),
+        })
     }
 
     fn surfaces(
@@ -207,4 +215,29 @@ fn mean_cloth_edge(mesh: &Mesh, x: &[DVec3]) -> f64 {
         .map(|&[a, b]| (x[a as usize] - x[b as usize]).length())
         .collect();
     lengths.iter().sum::<f64>() / lengths.len() as f64
+}
+
+/// Names what crosses, and where: in the middle of the line in which the first two faces meet.
+fn refused(mesh: Arc<Mesh>, x: Vec<DVec3>, count: usize, faces: [u32; 2]) -> RefusedStart {
+    let found = Segments::find(&mesh, &x);
+    let line = found.segments.iter().find(|line| line.faces == faces);
+    let place = match line {
+        Some(line) => {
+            let [a, b] = line.ends.map(|end| found.position(&x, end));
+            a.midpoint(b)
+        }
+        // faces that only touch may meet in no line; their boxes overlap all the same
+        None => {
+            let corners = |face: u32| mesh.faces()[face as usize].map(|v| x[v as usize]);
+            let [a, b] = faces.map(|face| Aabb::of(corners(face)));
+            a.min.max(b.min).midpoint(a.max.min(b.max))
+        }
+    };
+    RefusedStart {
+        first: faces.map(|face| NamedFace::of(&mesh, face)),
+        mesh,
+        positions: x,
+        count,
+        place,
+    }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::check::Problem;
 use super::{Scene, builtin, form};
 use crate::dynamics::FABRICS;
-use crate::error::{MeshError, StartError};
+use crate::error::{MeshError, RefusedStart, StartError};
 
 /// Why a scene cannot be read or started.
 #[derive(Debug, thiserror::Error)]
@@ -55,6 +55,10 @@ pub enum SceneError {
     /// The scene cannot start.
     #[error(transparent)]
     Start(#[from] StartError),
+
+    /// Faces cross at the start.
+    #[error("{0}")]
+    Tangled(Box<RefusedStart>),
 }
 
 /// Why a scene file cannot be read, and what may have been meant.

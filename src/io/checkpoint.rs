@@ -1,0 +1,184 @@
+//! The checkpoint of a result folder: all that a run remembers, and the seal of the folder's checksums.
+//!
+//! ```text
+//! 8 bytes "PERCALC2", length of the version (u64), version, 1 for a refused start or 0 (u64), tick (u64), interval (u64),
+//! length of the checksums (u64), their SHA-256, positions, velocities (x y z in f64 of every vertex),
+//! repulsions (kind of pair, two indices in u32, two forces), SHA-256 of all that; little-endian
+//! ```
+
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use super::cache::{bytes_of, take_u64, vectors_of};
+use super::checksums::{self, REMEDY, Seal};
+use super::result::{ResultError, damaged, read};
+use crate::geometry::Pair;
+use crate::response::Pressed;
+use crate::step::{Checkpoint, TICKS_PER_FRAME};
+
+const MAGIC: &[u8; 8] = b"PERCALC2";
+/// Of builds without checksums.
+const OLD_MAGIC: &[u8; 8] = b"PERCALEC";
+pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// A checkpoint as it lies in the folder; its own checksum is right.
+#[derive(Debug)]
+pub(super) struct Stored {
+    path: PathBuf,
+    /// Which version wrote it.
+    pub(super) version: String,
+    /// Whether the start was refused, so that there is nothing to go on from.
+    pub(super) is_refused: bool,
+    pub(super) seal: Seal,
+    tick: u64,
+    interval: u64,
+    vectors: Vec<u8>,
+}
+
+impl Stored {
+    /// Reads the checkpoint of a folder.
+    pub(super) fn read(folder: &Path) -> Result<Self, ResultError> {
+        let path = path_in(folder);
+        if !path.exists() {
+            let message = match checksums::path_in(folder).exists() {
+                true => {
+                    "the run has not stored its start yet; wait for it, or, if it was killed, \
+                         run the scene anew with --force"
+                }
+                false => "no result folder; `percale run` makes one",
+            };
+            return Err(damaged(folder, message.into()));
+        }
+        let bytes = read(&path)?;
+        if bytes.starts_with(OLD_MAGIC) {
+            let message = "written by an earlier build, without checksums: nothing shows whether its frames are still \
+                           those that were certified; run the scene anew (--force replaces the folder)";
+            return Err(damaged(folder, message.into()));
+        }
+        let parse = || {
+            let (content, digest) = bytes.split_last_chunk::<32>()?;
+            if Sha256::digest(content)[..] != digest[..] {
+                return None;
+            }
+            let mut rest = content.strip_prefix(MAGIC)?;
+            let length = usize::try_from(take_u64(&mut rest)?).ok()?;
+            let (version, mut rest) = rest.split_at_checked(length)?;
+            let is_refused = take_u64(&mut rest)? == 1;
+            let (tick, interval) = (take_u64(&mut rest)?, take_u64(&mut rest)?);
+            let length = take_u64(&mut rest)?;
+            let (digest, vectors) = rest.split_first_chunk::<32>()?;
+            Some(Self {
+                path: path.clone(),
+                version: String::from_utf8_lossy(version).into_owned(),
+                is_refused,
+                seal: Seal {
+                    length,
+                    digest: *digest,
+                },
+                tick,
+                interval,
+                vectors: vectors.to_vec(),
+            })
+        };
+        parse().ok_or_else(|| {
+            let message = format!("damaged: it does not have the checksum at its end; {REMEDY}");
+            damaged(&path, message)
+        })
+    }
+
+    /// The last frame that is there.
+    pub(super) fn done(&self) -> u64 {
+        self.tick / TICKS_PER_FRAME
+    }
+
+    /// What the run goes on from.
+    pub(super) fn checkpoint(&self, vertex_count: usize) -> Result<Checkpoint, ResultError> {
+        let parse = || {
+            let (x, rest) = self.vectors.split_at_checked(24 * vertex_count)?;
+            let (v, rest) = rest.split_at_checked(24 * vertex_count)?;
+            let (pressed, rest) = rest.as_chunks::<PRESSED_SIZE>();
+            let checkpoint = Checkpoint {
+                tick: self.tick,
+                interval: self.interval,
+                x: vectors_of(x),
+                v: vectors_of(v),
+                pressed: pressed.iter().map(pressed_of).collect::<Option<_>>()?,
+            };
+            rest.is_empty().then_some(checkpoint)
+        };
+        parse().ok_or_else(|| {
+            let message = format!("not a checkpoint of these objects; {REMEDY}");
+            damaged(&self.path, message)
+        })
+    }
+}
+
+/// Where the checkpoint of a folder is.
+pub(super) fn path_in(folder: &Path) -> PathBuf {
+    folder.join("checkpoint")
+}
+
+/// Whether these are the first bytes of a checkpoint, of this or an earlier build.
+pub(super) fn is_checkpoint(bytes: &[u8]) -> bool {
+    bytes.starts_with(MAGIC) || bytes.starts_with(OLD_MAGIC)
+}
+
+/// The bytes of a checkpoint; none stands for a refused start.
+pub(super) fn bytes_of_checkpoint(checkpoint: Option<&Checkpoint>, seal: &Seal) -> Vec<u8> {
+    let mut bytes = MAGIC.to_vec();
+    bytes.extend((VERSION.len() as u64).to_le_bytes());
+    bytes.extend(VERSION.as_bytes());
+    let (tick, interval) = checkpoint.map_or((0, 0), |c| (c.tick, c.interval));
+    let is_refused = u64::from(checkpoint.is_none());
+    for number in [is_refused, tick, interval, seal.length] {
+        bytes.extend(number.to_le_bytes());
+    }
+    bytes.extend(seal.digest);
+    if let Some(checkpoint) = checkpoint {
+        bytes.extend(bytes_of(&checkpoint.x));
+        bytes.extend(bytes_of(&checkpoint.v));
+        for pressed in &checkpoint.pressed {
+            let (kind, a, b) = match pressed.pair {
+                Pair::VertexFace { vertex, face } => (0_u32, vertex, face),
+                Pair::EdgeEdge { a, b } => (1, a, b),
+            };
+            bytes.extend([kind, a, b].iter().flat_map(|number| number.to_le_bytes()));
+            bytes.extend(bytes_of(&[pressed.force, pressed.settling]));
+        }
+    }
+    let digest = Sha256::digest(&bytes);
+    bytes.extend(digest);
+    bytes
+}
+
+/// Bytes of a repulsion in a checkpoint: kind of pair, two indices, two forces.
+const PRESSED_SIZE: usize = 3 * 4 + 2 * 24;
+
+fn pressed_of(bytes: &[u8; PRESSED_SIZE]) -> Option<Pressed> {
+    let (numbers, forces) = bytes.split_at(12);
+    let number = |k: usize| {
+        let (number, _) = numbers[4 * k..].split_first_chunk()?;
+        Some(u32::from_le_bytes(*number))
+    };
+    let (first, second) = (number(1)?, number(2)?);
+    let pair = match number(0)? {
+        0 => Pair::VertexFace {
+            vertex: first,
+            face: second,
+        },
+        1 => Pair::EdgeEdge {
+            a: first,
+            b: second,
+        },
+        _ => return None,
+    };
+    let [force, settling] = vectors_of(forces)[..] else {
+        return None;
+    };
+    Some(Pressed {
+        pair,
+        force,
+        settling,
+    })
+}
