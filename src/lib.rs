@@ -15,6 +15,7 @@
 //! |---|---|
 //! | [`geometry`] | shapes and their straight motion: meshes, boxes, trees, the continuous and the static test |
 //! | [`state`] | the candidate: start, end positions, masses |
+//! | [`touch`] | what touches within the loops of an integrator: asked for by dynamics, answered by contact |
 //! | [`response`] | repulsions and stages: how impacts change a candidate |
 //! | [`dynamics`] | forces, fabrics, integrators |
 //! | [`untangle`] | every intersection of a tangled state, by type |
@@ -54,6 +55,7 @@ pub mod scene;
 pub mod script;
 pub mod state;
 pub mod step;
+pub mod touch;
 pub mod untangle;
 pub mod verify;
 

@@ -8,7 +8,7 @@
 //! (M + h/2 D(x')) v' = M v½ + h/2 f(x')       second half
 //! ```
 //!
-//! f holds elastic forces, gravity and wind, and those of a contact, which may also change v½ ([`super::Contact`]); D is the damping
+//! f holds elastic forces, gravity and wind, and those of a contact, which may also change v½ ([`crate::touch::Touch`]); D is the damping
 //! matrix. Without damping this is velocity Verlet: second order, and exact for free fall. A loop of at most 2/ω is stable, ω the highest frequency; [`Newmark::cfl`]
 //! multiplies a bound from below on that length ([`super::stability`]). The damping solves are conjugate gradients preconditioned by the
 //! masses: each search direction then keeps momentum and angular momentum, so both are conserved to rounding
@@ -22,12 +22,13 @@ use serde::{Deserialize, Serialize};
 
 use super::air::Air;
 use super::bend::Bent;
-use super::contact::{ContactWork, Touching};
 use super::damping::Dampers;
 use super::elements::Elements;
 use super::multilevel::Hierarchy;
 use super::solve::dot;
 use super::strain::Looks;
+use super::touching::Touching;
+use crate::touch::TouchWork;
 
 /// Damping of bending is explicit where half a loop removes at most this share of a velocity.
 const WEAK: f64 = 0.1;
@@ -162,7 +163,7 @@ pub(super) struct Advance {
     pub(super) iterations: u32,
     pub(super) assembly_ms: f64,
     pub(super) solve_ms: f64,
-    pub(super) contact: ContactWork,
+    pub(super) contact: TouchWork,
 }
 
 impl Newmark {

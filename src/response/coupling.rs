@@ -15,8 +15,8 @@ use glam::DVec3;
 
 use super::Pressed;
 use super::contact::{Balanced, Impulse};
-use crate::dynamics;
 use crate::geometry::Pair;
+use crate::touch::Touch;
 
 /// The contacts of an interval.
 pub struct Coupling {
@@ -116,7 +116,7 @@ impl Coupling {
     }
 }
 
-impl dynamics::Contact for Coupling {
+impl Touch for Coupling {
     fn vertices(&self) -> &[u32] {
         &self.vertices
     }

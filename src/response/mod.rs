@@ -28,12 +28,12 @@ pub use pass::{Pass, Scope};
 pub use repulsion::{Pressed, Repelled, Repulsion, RepulsionForm};
 pub use rigid_zones::RigidZones;
 
-use crate::dynamics::Proposal;
 use crate::geometry::critical::is_critical;
 use crate::geometry::{
     Asked, Collider, ContactPoint, Impact, Look, Margin, Mesh, Proof, Proximity, ccd,
 };
 use crate::state::Candidate;
+use crate::touch::TouchWork;
 
 /// A response method with its settings, as a scene names it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -170,18 +170,15 @@ impl Account {
         }
     }
 
-    /// Of contact in the loops of an integrator: kinetic energy at the end, and what it would be without the work done.
-    pub fn of_work(proposal: &Proposal, inverse_mass: &[f64]) -> Self {
-        let moving = proposal
-            .v
-            .iter()
-            .zip(inverse_mass)
-            .filter(|(_, w)| **w > 0.0);
+    /// Of what touched in the loops of an integrator that ended with velocities `v`: kinetic energy at the end, and what it would be
+    /// without the work done.
+    pub fn of_work(work: &TouchWork, v: &[DVec3], inverse_mass: &[f64]) -> Self {
+        let moving = v.iter().zip(inverse_mass).filter(|(_, w)| **w > 0.0);
         let energy_after = moving.map(|(v, w)| 0.5 * v.length_squared() / w).sum();
         Self {
-            energy_before: energy_after - proposal.contact.energy,
+            energy_before: energy_after - work.energy,
             energy_after,
-            momentum_change: proposal.contact.momentum.to_array(),
+            momentum_change: work.momentum.to_array(),
         }
     }
 
