@@ -369,22 +369,30 @@ impl fmt::Display for Scripted {
 
 impl fmt::Display for Pinch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}, or let one of them give way (`soft`), or let go of pins earlier (`until`)",
+            self.describe()
+        )
+    }
+}
+
+impl Pinch {
+    /// What pinches what, when and by how much, and what to do about the objects; what else a scene could change is not said.
+    pub fn describe(&self) -> String {
         let objects: Vec<String> = self.objects.iter().map(Scripted::to_string).collect();
         let objects = listed(&objects);
         let cloths: Vec<String> = self.cloths.iter().map(|name| format!("'{name}'")).collect();
         let Self { time, overlap, .. } = self;
         let by = format!("by {overlap:.3e} m");
         match (&cloths[..], self.objects.len()) {
-            ([], 1) => write!(
-                f,
+            ([], 1) => format!(
                 "{objects} is driven through itself at {time:.4} s, {by}: both places are scripted; change its motion"
             ),
-            ([], _) => write!(
-                f,
+            ([], _) => format!(
                 "{objects} are driven into each other at {time:.4} s, {by}: both are scripted; keep them apart"
             ),
-            (_, count) => write!(
-                f,
+            (_, count) => format!(
                 "{} is pinched {} {objects} at {time:.4} s: they overlap {by} there, wherever the cloth goes within \
                  {:.2e} m (proved by {} contacts); keep them further apart",
                 listed(&cloths),
@@ -392,11 +400,7 @@ impl fmt::Display for Pinch {
                 self.reach.unwrap_or_default(),
                 self.contacts.len(),
             ),
-        }?;
-        write!(
-            f,
-            ", or let one of them give way (`soft`), or let go of pins earlier (`until`)"
-        )
+        }
     }
 }
 

@@ -254,8 +254,8 @@ impl Newmark {
 
 /// Brings end positions within the strain limit, and with them the velocities of the step; returns the faces that met it.
 ///
-/// Where that takes more sweeps than the interval has, the limit cannot be met, or nearly not: what is above it is then left to
-/// elasticity until the interval ends.
+/// Where that takes more sweeps than there are, the limit cannot be met, or nearly not: what is above it is then left to elasticity until
+/// the interval ends.
 fn limit_step(
     system: &System<'_>,
     h: f64,
@@ -268,7 +268,8 @@ fn limit_step(
     }
     let before = x.to_vec();
     let limited = (system.elements).limit_strain(system.inverse_mass, x, looks);
-    if looks.are_spent() && !limited.holds {
+    if !limited.holds {
+        looks.give_up();
         x.copy_from_slice(&before);
         return Vec::new();
     }
