@@ -31,7 +31,7 @@ fn long_frames(out: &Path, more: &[&str]) -> Command {
         "--set",
         "cloth.0.shape.cells=[36, 36]",
         "--set",
-        "fps=15",
+        "fps=4",
     ]);
     command.arg("-o").arg(out).args(more);
     command
