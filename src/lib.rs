@@ -68,5 +68,27 @@ pub use state::{Candidate, Surfaces};
 pub use step::{FrameReport, Settings, Simulation};
 pub use verify::Verified;
 
+/// Pairs of faces that cross at `x`, the smaller number first, ascending: the exact static test of the whole mesh.
+///
+/// # Errors
+/// Not one position per vertex, or coordinates outside the range of the guarantee.
+///
+/// # Examples
+/// ```
+/// use percale::{DVec3, Mesh, intersections};
+///
+/// let mesh = Mesh::new(6, vec![[0, 1, 2], [3, 4, 5]])?;
+/// let mut x = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.2, 1.0, 0.2], [0.3, 1.0, 0.2], [0.2, 0.5, 0.2]]
+///     .map(DVec3::from_array);
+/// assert!(intersections(&mesh, &x)?.is_empty());
+/// x[5].y = -0.5;
+/// assert_eq!(intersections(&mesh, &x)?, [[0, 1]]);
+/// # Ok::<(), percale::MeshError>(())
+/// ```
+pub fn intersections(mesh: &Mesh, x: &[DVec3]) -> Result<Vec<[u32; 2]>, MeshError> {
+    geometry::mesh::check_positions(mesh, x)?;
+    Ok(geometry::crossing_faces(mesh, x))
+}
+
 #[cfg(test)]
 mod oracle;
