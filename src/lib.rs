@@ -68,3 +68,7 @@ pub use verify::Verified;
 
 #[cfg(test)]
 mod oracle;
+
+#[cfg(test)]
+#[path = "../tests/support/random.rs"]
+mod random;

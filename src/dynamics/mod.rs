@@ -23,20 +23,12 @@ mod air;
 mod bend;
 mod contact;
 mod damping;
-#[cfg(test)]
-mod derivatives;
 mod elements;
 mod fabrics;
 mod implicit;
 mod integrator;
-#[cfg(test)]
-mod keys;
-#[cfg(test)]
-mod laws;
 mod material;
 mod multilevel;
-#[cfg(test)]
-mod physics;
 mod pins;
 mod seams;
 mod solve;
@@ -44,6 +36,8 @@ mod springs;
 mod stability;
 mod strain;
 mod stretch;
+#[cfg(test)]
+mod tests;
 
 use glam::DVec3;
 use schemars::JsonSchema;

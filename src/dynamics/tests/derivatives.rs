@@ -2,12 +2,12 @@
 
 use glam::{DMat3, DVec2, DVec3};
 
-use super::damping::Dampers;
-use super::laws::{cloth, elastic_force, noise, shaken, sheet};
-use super::solve::BlockMatrix;
-use super::springs::Spring;
-use super::stretch::{Triangle, Weights};
-use super::*;
+use super::super::damping::Dampers;
+use super::super::solve::BlockMatrix;
+use super::super::springs::Spring;
+use super::super::stretch::{Triangle, Weights};
+use super::super::*;
+use super::bodies::{cloth, elastic_force, noise, shaken, sheet};
 
 const STIFFNESS: Weights = Weights {
     stiffness: 1.0,

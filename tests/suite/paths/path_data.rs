@@ -16,8 +16,8 @@ use percale::scene::tangles;
 use percale::untangle::{Analysis, Inside, PathKind, Rest, Segments, analyse, assemble};
 use robust::Coord3D;
 
-use crate::path_judge::judge;
-use crate::paths::subdivided;
+use super::analysis::subdivided;
+use super::path_judge::judge;
 
 fn data(name: &str) -> PathBuf {
     let folder =

@@ -9,6 +9,8 @@ use percale::response::inelastic::pinch::{Certificate, infeasible_subset};
 use percale::response::inelastic::zone::{Contact, Unsolved, Zone};
 use percale::scene::Scene;
 
+use crate::random::Random;
+
 fn rational(x: f64) -> BigRational {
     BigRational::from_float(x).unwrap()
 }
@@ -84,32 +86,19 @@ fn is_infeasible(zone: &Zone, more: f64) -> bool {
     contradiction_exists(&columns)
 }
 
-/// A congruential generator: numbers from 0 to `below`, the same on every machine.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, below: u64) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        (self.0 >> 33) % below
-    }
-
-    /// A multiple of 1/8 in [−1, 1].
-    fn eighth(&mut self) -> f64 {
-        self.below(17) as f64 / 8.0 - 1.0
-    }
+/// A multiple of 1/8 in [−1, 1].
+fn eighth(random: &mut Random) -> f64 {
+    random.below(17) as f64 / 8.0 - 1.0
 }
 
 /// One to three free vertices, six scripted ones, and contacts among them in few directions, so that they often oppose one another.
 /// All numbers are multiples of small powers of two: exact in both arithmetics.
 fn random_zone(random: &mut Random) -> Zone {
-    let free = 1 + random.below(3) as usize;
+    let free = 1 + random.below(3);
     let n = free + 6;
     let positions = |random: &mut Random| -> Vec<DVec3> {
         (0..n)
-            .map(|_| dvec3(random.eighth(), random.eighth(), random.eighth()))
+            .map(|_| dvec3(eighth(random), eighth(random), eighth(random)))
             .collect()
     };
     let start = positions(random);
@@ -117,10 +106,10 @@ fn random_zone(random: &mut Random) -> Zone {
     let count = 3 + random.below(7);
     let contacts = (0..count).map(|_| {
         let mut vertices = [0u32; 4];
-        vertices[0] = random.below(free as u64) as u32;
+        vertices[0] = random.below(free) as u32;
         for k in 1..4 {
             vertices[k] = loop {
-                let v = random.below(n as u64) as u32;
+                let v = random.below(n) as u32;
                 if !vertices[..k].contains(&v) {
                     break v;
                 }
@@ -222,7 +211,7 @@ fn check(zone: &Zone, certificate: &Certificate, random: &mut Random) {
             .map(|v| match zone.inverse_mass[v] {
                 0.0 => zone.wanted[v],
                 _ => {
-                    let way = dvec3(random.eighth(), random.eighth(), random.eighth());
+                    let way = dvec3(eighth(random), eighth(random), eighth(random));
                     zone.start[v] + certificate.reach * way
                 }
             })

@@ -2,8 +2,8 @@
 
 use glam::DVec3;
 
-use super::laws::{cloth, strip};
-use super::*;
+use super::super::*;
+use super::bodies::{cloth, strip};
 
 /// Implicit steps of 0.1 s until nothing moves by more than a millionth of a metre per step.
 fn settled(dynamics: &Dynamics, mut x: Vec<DVec3>) -> Vec<DVec3> {

@@ -11,22 +11,7 @@ use percale::state::Surfaces;
 use percale::verify::{self, audit};
 use rayon::prelude::*;
 
-/// Numbers in (−½, ½) from a fixed congruential generator.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> f64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 11) as f64 / (1u64 << 53) as f64 - 0.5
-    }
-
-    fn point(&mut self) -> DVec3 {
-        dvec3(self.next(), self.next(), self.next())
-    }
-}
+use crate::random::Random;
 
 /// Layers of small sheets, each rippled by less than their distance.
 fn layers(count: u32, random: &mut Random) -> (Arc<Mesh>, Vec<DVec3>) {
@@ -42,7 +27,7 @@ fn layers(count: u32, random: &mut Random) -> (Arc<Mesh>, Vec<DVec3>) {
         let height = 0.01 * f64::from(layer);
         x.extend(sheet.x.iter().map(|p| {
             let ripple = 0.2 * (p.x * 5.0).sin() * (p.z * 4.0).cos();
-            dvec3(p.x, ripple + height + 0.002 * random.next(), p.z)
+            dvec3(p.x, ripple + height + 0.002 * random.centred(), p.z)
         }));
         faces.extend(sheet.faces.iter().map(|face| face.map(|v| v + layer * n)));
     }
@@ -85,7 +70,10 @@ fn throw(cases: u32, layer_count: u32, seed: u64) -> Vec<Thrown> {
     for case in 0..cases {
         let start =
             verify::start(Arc::clone(&mesh), x.clone(), vec![DVec3::ZERO; x.len()]).unwrap();
-        let end: Vec<DVec3> = x.iter().map(|_| random.point()).collect();
+        let end: Vec<DVec3> = x
+            .iter()
+            .map(|_| dvec3(random.centred(), random.centred(), random.centred()))
+            .collect();
         let resolved = resolve(
             &Settings::default(),
             &start,

@@ -13,6 +13,8 @@ use percale::scene::Shape;
 use percale::state::{Candidate, Surfaces};
 use percale::verify::{self, Verified};
 
+use crate::random::Random;
+
 const THICKNESS: f64 = 1e-3;
 
 /// Two square sheets, 2 cm apart, the upper one turned and shifted.
@@ -184,18 +186,12 @@ fn scripted_vertices_stay_where_they_are_told_to_the_bit() {
 #[test]
 fn hold_alone_succeeds_on_hostile_motions() {
     let (mesh, x) = two_sheets();
-    // every vertex thrown anywhere in the scene, by a fixed congruential generator
-    let mut seed = 12345u64;
-    let mut random = || {
-        seed = seed
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        (seed >> 11) as f64 / (1u64 << 53) as f64 - 0.5
-    };
+    // every vertex thrown anywhere in the scene
+    let mut random = Random(12345);
     for _ in 0..20 {
         let wanted: Vec<DVec3> = x
             .iter()
-            .map(|_| dvec3(random(), random(), random()))
+            .map(|_| dvec3(random.centred(), random.centred(), random.centred()))
             .collect();
         let case = Case::new(&mesh, &x, wanted, vec![1.0; x.len()], 0.3);
         let (_, accepted) = case.respond(&[Stage::Hold(Hold::default())]);

@@ -7,7 +7,7 @@ use percale::geometry::{Body, BodyKind, Mesh};
 use percale::scene::tangles;
 use percale::untangle::{Inside, Kind, PathKind, Rest, analyse, coincident, weld};
 
-use crate::paths::{judged, mesh_of, paths_of, real};
+use super::analysis::{judged, mesh_of, paths_of, real};
 
 /// Cells between `across` columns and `along` rows; a column past the last is the first again, turned if `is_turned`.
 fn band(across: u32, along: u32, is_ring: bool, is_turned: bool) -> Vec<[u32; 3]> {

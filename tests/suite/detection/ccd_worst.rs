@@ -9,7 +9,8 @@ use percale::geometry::ccd::{
     Answer, Effort, Mode, Question, edge_edge_effort, vertex_face_effort,
 };
 
-use crate::ccd_random::{FAMILIES, Random, sweep};
+use super::ccd_random::{FAMILIES, sweep};
+use crate::random::Random;
 
 /// Design §3 bounds the cost; the issue sets the number.
 const LIMIT: Duration = Duration::from_millis(1);
@@ -37,15 +38,15 @@ fn time(motion: &Sweep, edges: bool, question: Question, repeats: u32) -> Durati
 fn changed(r: &mut Random, motion: &Sweep) -> Sweep {
     let mut motion = *motion;
     for _ in 0..1 + r.below(3) {
-        let (from, to) = (r.below(8) as usize, r.below(8) as usize);
-        let (i, j) = (r.below(3) as usize, r.below(3) as usize);
+        let (from, to) = (r.below(8), r.below(8));
+        let (i, j) = (r.below(3), r.below(3));
         let points = [motion.start, motion.end].concat();
         let value = match r.below(5) {
             0 => points[from][i],
             1 => points[to % 4][j],
             2 => r.nudged(points[to][j]),
-            3 => points[to][j] * [0.5, 2.0, 1e-3, 1e3, -1.0][r.below(5) as usize],
-            _ => points[to][j] + r.unit() * points[from][i],
+            3 => points[to][j] * [0.5, 2.0, 1e-3, 1e3, -1.0][r.below(5)],
+            _ => points[to][j] + r.signed() * points[from][i],
         };
         if value == 0.0 || (1e-70..=1e30).contains(&value.abs()) {
             let half = if to < 4 {

@@ -9,47 +9,17 @@ use percale::geometry::ccd::{
 
 use rayon::prelude::*;
 
-use crate::ccd_oracle::{edge_edge_meeting, vertex_face_meeting};
+use super::ccd_oracle::{edge_edge_meeting, vertex_face_meeting};
+use crate::random::Random;
 
-/// `SplitMix64` (Steele, Lea, Flood 2014): small, and the same everywhere.
-pub(crate) struct Random(pub(crate) u64);
+fn vector(r: &mut Random) -> DVec3 {
+    DVec3::new(r.signed(), r.signed(), r.signed())
+}
 
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    pub(crate) fn below(&mut self, n: u64) -> u64 {
-        self.next() % n
-    }
-
-    /// In [−1, 1).
-    pub(crate) fn unit(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1u64 << 52) as f64 - 1.0
-    }
-
-    fn vector(&mut self) -> DVec3 {
-        DVec3::new(self.unit(), self.unit(), self.unit())
-    }
-
-    /// Integers from −n to n.
-    fn grid(&mut self, n: i64) -> DVec3 {
-        let mut pick = || (self.below(2 * n as u64 + 1) as i64 - n) as f64;
-        DVec3::new(pick(), pick(), pick())
-    }
-
-    /// Moved by up to two units in the last place.
-    pub(crate) fn nudged(&mut self, x: f64) -> f64 {
-        let steps = self.below(5) as i64 - 2;
-        if x == 0.0 {
-            x
-        } else {
-            f64::from_bits(x.to_bits().wrapping_add_signed(steps))
-        }
-    }
+/// Integers from −n to n.
+fn grid(r: &mut Random, n: usize) -> DVec3 {
+    let mut pick = || r.below(2 * n + 1) as f64 - n as f64;
+    DVec3::new(pick(), pick(), pick())
 }
 
 pub(crate) type Points = [DVec3; 8];
@@ -68,17 +38,17 @@ const ALL_MAGNITUDES: &str = "all magnitudes";
 
 /// The families of motions; each returns start and end of four points.
 pub(crate) const FAMILIES: [(&str, Make); 19] = [
-    ("uniform", |r| std::array::from_fn(|_| r.vector())),
+    ("uniform", |r| std::array::from_fn(|_| vector(r))),
     ("near each other", |r| {
-        let centre = r.vector();
-        std::array::from_fn(|_| centre + 0.3 * r.vector())
+        let centre = vector(r);
+        std::array::from_fn(|_| centre + 0.3 * vector(r))
     }),
     ("small integers", |r| {
-        let n = 1 + r.below(3) as i64;
-        std::array::from_fn(|_| r.grid(n))
+        let n = 1 + r.below(3);
+        std::array::from_fn(|_| grid(r, n))
     }),
     ("small integers, half of the points still", |r| {
-        let mut p: Points = std::array::from_fn(|_| r.grid(2));
+        let mut p: Points = std::array::from_fn(|_| grid(r, 2));
         for i in 0..4 {
             if r.below(2) == 0 {
                 p[4 + i] = p[i];
@@ -87,16 +57,16 @@ pub(crate) const FAMILIES: [(&str, Make); 19] = [
         p
     }),
     ("coplanar integers", |r| {
-        let (x, y) = (r.grid(2), r.grid(2));
+        let (x, y) = (grid(r, 2), grid(r, 2));
         std::array::from_fn(|_| {
-            let c = r.grid(2);
+            let c = grid(r, 2);
             c.x * x + c.y * y
         })
     }),
     ("coplanar, plane moves", |r| {
-        let [x0, y0, x1, y1] = std::array::from_fn(|_| r.grid(2));
-        let c: [DVec3; 4] = std::array::from_fn(|_| r.grid(2));
-        let shift = r.grid(1);
+        let [x0, y0, x1, y1] = std::array::from_fn(|_| grid(r, 2));
+        let c: [DVec3; 4] = std::array::from_fn(|_| grid(r, 2));
+        let shift = grid(r, 1);
         std::array::from_fn(|i| {
             let c = c[i % 4];
             if i < 4 {
@@ -107,43 +77,43 @@ pub(crate) const FAMILIES: [(&str, Make); 19] = [
         })
     }),
     ("nearly coplanar", |r| {
-        let (x, y) = (r.vector(), r.vector());
-        std::array::from_fn(|_| r.unit() * x + r.unit() * y)
+        let (x, y) = (vector(r), vector(r));
+        std::array::from_fn(|_| r.signed() * x + r.signed() * y)
     }),
     ("collinear", |r| {
         let (x, y) = (
-            r.grid(2),
+            grid(r, 2),
             if r.below(2) == 0 {
-                r.grid(2)
+                grid(r, 2)
             } else {
                 DVec3::ZERO
             },
         );
-        std::array::from_fn(|i| r.grid(3).x * x + if i < 4 { DVec3::ZERO } else { y })
+        std::array::from_fn(|i| grid(r, 3).x * x + if i < 4 { DVec3::ZERO } else { y })
     }),
     ("parallel edges", |r| {
         let (d, e) = (
-            r.vector(),
+            vector(r),
             if r.below(2) == 0 {
-                r.vector()
+                vector(r)
             } else {
                 DVec3::ZERO
             },
         );
-        let [a, b, c, f]: [DVec3; 4] = std::array::from_fn(|_| r.vector());
-        let k = r.grid(2);
+        let [a, b, c, f]: [DVec3; 4] = std::array::from_fn(|_| vector(r));
+        let k = grid(r, 2);
         [a, a + d, b, b + k.x * d, c, c + d + e, f, f + k.y * (d + e)]
     }),
     ("meets in the middle, a few ulps off", |r| {
         // Point 0 meets a combination of the others (or of edge 0 1 and 2 3) at a time, up to rounding.
-        let [a, b, c, v0, v1, v2, v3] = std::array::from_fn(|_| r.vector());
-        let t = [0.25, 0.5, 0.75, 1.0, 0.3][r.below(5) as usize];
-        let mut weight = || [0.0, 0.0, 0.25, 0.5, 1.0, 0.2][r.below(6) as usize];
+        let [a, b, c, v0, v1, v2, v3] = std::array::from_fn(|_| vector(r));
+        let t = [0.25, 0.5, 0.75, 1.0, 0.3][r.below(5)];
+        let mut weight = || [0.0, 0.0, 0.25, 0.5, 1.0, 0.2][r.below(6)];
         let (s, u) = (weight(), weight());
         let hit = if r.below(2) == 0 {
             (1.0 - s) * a + s * ((1.0 - u) * b + u * c)
         } else {
-            let second = r.vector();
+            let second = vector(r);
             return [
                 ((1.0 - s) * b + s * c - 0.5 * second) * 2.0 - t * v0,
                 second - t * v1,
@@ -163,17 +133,17 @@ pub(crate) const FAMILIES: [(&str, Make); 19] = [
         })
     }),
     ("ends in contact", |r| {
-        let mut p: Points = std::array::from_fn(|_| r.vector());
+        let mut p: Points = std::array::from_fn(|_| vector(r));
         let (s, u) = (r.below(3) as f64 * 0.5, r.below(3) as f64 * 0.5);
         let at = if r.below(2) == 0 { 0 } else { 4 };
         p[at] = (1.0 - s) * p[at + 1] + s * ((1.0 - u) * p[at + 2] + u * p[at + 3]);
         p
     }),
     ("shared coordinates", |r| {
-        let values: [f64; 3] = std::array::from_fn(|_| r.unit());
+        let values: [f64; 3] = std::array::from_fn(|_| r.signed());
         std::array::from_fn(|_| {
             let mut pick = || {
-                let value = values[r.below(3) as usize];
+                let value = values[r.below(3)];
                 r.nudged(value)
             };
             DVec3::new(pick(), pick(), pick())
@@ -182,12 +152,12 @@ pub(crate) const FAMILIES: [(&str, Make); 19] = [
     ("grazing", |r| {
         // The face z = t·x turns about the y axis, the vertex moves along a tangent of t ↦ (t + 1) t: coplanarity has
         // a double root at t = ½ with the vertex inside, all in exact numbers. Then sheared, and perhaps nudged.
-        let y = r.grid(2).y;
+        let y = grid(r, 2).y;
         let (start, end) = (DVec3::new(1.0, y, -0.25), DVec3::new(2.0, y, 1.75));
-        let far = r.grid(1).x * 0.5 + 4.0;
+        let far = grid(r, 1).x * 0.5 + 4.0;
         let (low, high) = (DVec3::new(0.0, -4.0, 0.0), DVec3::new(0.0, 4.0, 0.0));
         let tips = [DVec3::new(far, 0.0, 0.0), DVec3::new(far, 0.0, far)];
-        let shear = r.grid(2);
+        let shear = grid(r, 2);
         let nudge = r.below(2) == 0;
         [start, low, high, tips[0], end, low, high, tips[1]].map(|x| {
             let x = DVec3::new(x.x + shear.x * x.y, x.y + shear.y * x.z, x.z);
@@ -202,14 +172,14 @@ pub(crate) const FAMILIES: [(&str, Make); 19] = [
         // The matrix of corners is triangular with diagonal ±(2t−1) or constant: a double or triple root at t = ½.
         let mut corner: [[DVec3; 2]; 3] = Default::default();
         for (k, corner) in corner.iter_mut().enumerate() {
-            let diagonal = r.grid(2).x;
+            let diagonal = grid(r, 2).x;
             let signs = if r.below(4) == 0 {
                 [1.0, 1.0]
             } else {
                 [-1.0, 1.0]
             };
             for (x, sign) in corner.iter_mut().zip(signs) {
-                let mut x_new = r.grid(2);
+                let mut x_new = grid(r, 2);
                 x_new[k] = sign * diagonal;
                 for axis in k + 1..3 {
                     x_new[axis] = 0.0;
@@ -239,9 +209,9 @@ pub(crate) const FAMILIES: [(&str, Make); 19] = [
         })
     }),
     ("sliding in a tilted plane", |r| {
-        let (x, y) = (r.vector(), r.vector());
-        let c: [DVec3; 4] = std::array::from_fn(|_| r.grid(2));
-        let turn = r.unit();
+        let (x, y) = (vector(r), vector(r));
+        let c: [DVec3; 4] = std::array::from_fn(|_| grid(r, 2));
+        let turn = r.signed();
         std::array::from_fn(|i| {
             let c = c[i % 4] * 0.5;
             let c = if i < 4 {
@@ -253,8 +223,8 @@ pub(crate) const FAMILIES: [(&str, Make); 19] = [
         })
     }),
     ("layers a few ulps apart", |r| {
-        let height = 1.0 + r.unit();
-        let mut p: Points = std::array::from_fn(|_| r.vector());
+        let height = 1.0 + r.signed();
+        let mut p: Points = std::array::from_fn(|_| vector(r));
         for (i, p) in p.iter_mut().enumerate() {
             p.z = match i % 4 {
                 0 => r.nudged(height),
@@ -268,10 +238,10 @@ pub(crate) const FAMILIES: [(&str, Make); 19] = [
         std::array::from_fn(|_| {
             let mut any = || match r.below(4) {
                 0 => 0.0,
-                1 => r.unit(),
+                1 => r.signed(),
                 _ => {
                     // 2⁻²¹⁰ to 2⁷⁸, so that scaling by 1e±6 stays within 1e-70 and 1e30
-                    let exponent = 1023 - 210 + r.below(288);
+                    let exponent = 1023 - 210 + r.below(288) as u64;
                     f64::from_bits(r.next() >> 63 << 63 | exponent << 52 | r.next() >> 12)
                 }
             };
@@ -283,8 +253,8 @@ pub(crate) const FAMILIES: [(&str, Make); 19] = [
         // must not be excluded by a wrong sign of what is nearly 0 there.
         let m = 1 + r.below(8);
         let t = (1 + 2 * r.below(1 << (m - 1))) as f64 / (1u64 << m) as f64;
-        let plane = r.unit();
-        let from = r.unit();
+        let plane = r.signed();
+        let from = r.signed();
         let aim = plane - (from - plane) * (1.0 - t) / t;
         let to = r.nudged(aim);
         let edges = r.below(2) == 0;
@@ -302,7 +272,7 @@ pub(crate) const FAMILIES: [(&str, Make); 19] = [
         let axes = match r.below(3) {
             0 => [DVec3::X, DVec3::Y, DVec3::Z],
             1 => [DVec3::Y, DVec3::Z, DVec3::X],
-            _ => std::array::from_fn(|_| r.vector()),
+            _ => std::array::from_fn(|_| vector(r)),
         };
         std::array::from_fn(|i| {
             let x = if i < 4 { start[i] } else { end[i - 4] };
@@ -310,7 +280,7 @@ pub(crate) const FAMILIES: [(&str, Make); 19] = [
         })
     }),
     ("creeping out of or into contact", |r| {
-        let mut x: [DVec3; 4] = std::array::from_fn(|_| r.vector());
+        let mut x: [DVec3; 4] = std::array::from_fn(|_| vector(r));
         let (s, u) = (r.below(5) as f64 * 0.25, r.below(5) as f64 * 0.25);
         x[0] = (1.0 - s) * x[1] + s * ((1.0 - u) * x[2] + u * x[3]);
         if r.below(2) == 0 {
@@ -412,7 +382,7 @@ fn run(seed: u64, rounds: usize) -> Vec<String> {
             let mut tally = Tally::default();
             let rounds = if *name == ALL_MAGNITUDES { rounds / 8 } else { rounds };
             for _ in 0..rounds {
-                let scale = [1.0, 1.0, 1e-6, 1e-3, 1e3, 1e6][random.below(6) as usize];
+                let scale = [1.0, 1.0, 1e-6, 1e-3, 1e3, 1e6][random.below(6)];
                 let mut sweep = sweep(make(&mut random).map(|x| x * scale));
                 if random.below(8) == 0 {
                     std::mem::swap(&mut sweep.start, &mut sweep.end);

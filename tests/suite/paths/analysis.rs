@@ -7,43 +7,15 @@ use percale::geometry::Mesh;
 use percale::scene::tangles::{self, Tangled};
 use percale::untangle::{Analysis, Contour, End, Kind, Path, PathKind, Place, Rest, analyse};
 
-use crate::path_judge::judge;
+use super::path_judge::judge;
+use crate::random::Random;
 
-/// A small generator of numbers (splitmix64), so that every run is the same.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        (self.next() % n as u64) as usize
-    }
-
-    /// In −1..1.
-    fn signed(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1u64 << 52) as f64 - 1.0
-    }
-
-    fn shuffled(&mut self, n: usize) -> Vec<u32> {
-        let mut order: Vec<u32> = (0..n as u32).collect();
-        for i in (1..n).rev() {
-            order.swap(i, self.below(i + 1));
-        }
-        order
-    }
-
-    fn rotation(&mut self) -> DQuat {
-        loop {
-            let q = DQuat::from_xyzw(self.signed(), self.signed(), self.signed(), self.signed());
-            if (0.1..1.0).contains(&q.length_squared()) {
-                return q.normalize();
-            }
+fn rotation(random: &mut Random) -> DQuat {
+    loop {
+        let [x, y, z, w] = [(); 4].map(|()| random.signed());
+        let q = DQuat::from_xyzw(x, y, z, w);
+        if (0.1..1.0).contains(&q.length_squared()) {
+            return q.normalize();
         }
     }
 }
@@ -153,7 +125,7 @@ fn signature(analysis: &Analysis, mesh: &Mesh, original: &[u32]) -> BTreeSet<Str
 
 /// The same sheet moved, scaled, and with vertices, faces and corners renumbered; also the original number of each vertex.
 fn transformed(t: &Tangled, random: &mut Random, scale: f64) -> (Tangled, Vec<u32>) {
-    let rotation = random.rotation();
+    let rotation = rotation(random);
     let shift = DVec3::new(random.signed(), random.signed(), random.signed()) * 3.0;
     let original = random.shuffled(t.positions.len());
     let mut number = vec![0; original.len()];

@@ -2,8 +2,8 @@
 
 use glam::{DVec2, DVec3};
 
-use super::laws::{cloth, sheet, strip};
-use super::*;
+use super::super::*;
+use super::bodies::{cloth, sheet, strip};
 
 fn euler(settings: ImplicitEuler) -> Settings {
     Settings {

@@ -12,7 +12,7 @@ use num_traits::Zero;
 use percale::geometry::Sweep;
 use percale::geometry::ccd::{Answer, Contact, Mode, Question, edge_edge, vertex_face};
 
-use crate::ccd_separation::distance;
+use super::ccd_separation::distance;
 
 /// One published query.
 struct Query {
