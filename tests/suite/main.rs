@@ -14,5 +14,7 @@ mod laws;
 mod paths;
 #[path = "../support/random.rs"]
 mod random;
+mod regressions;
 mod response;
 mod scenes;
+mod support;

@@ -6,21 +6,13 @@ use std::sync::Arc;
 
 use percale::geometry::{Asked, Margin, ccd::Mode};
 use percale::response::{Pass, Pressed, Scope, respond_in};
-use percale::scene::{Scene, Variant};
 use percale::step::{Checkpoint, TICKS_PER_FRAME};
 use percale::{
-    Candidate, Collider, DVec3, Mesh, MeshError, Settings, Simulation, StartError, StepError,
-    Surfaces, ValueError, Verified, resolve, verify,
+    Candidate, Collider, DVec3, Mesh, MeshError, Settings, StartError, StepError, Surfaces,
+    ValueError, Verified, resolve, verify,
 };
 
-/// Two triangles, the upper one above the middle of the lower one.
-fn two() -> (Arc<Mesh>, Vec<DVec3>) {
-    let mesh = Mesh::new(6, vec![[0, 1, 2], [3, 4, 5]]).unwrap();
-    let lower = [[-2.0, 0.0, -2.0], [2.0, 0.0, -2.0], [0.0, 0.0, 3.0]];
-    let upper = [[-0.2, 0.1, 0.0], [0.2, 0.1, 0.0], [0.0, 0.1, 0.3]];
-    let x = lower.iter().chain(&upper).map(|&x| x.into()).collect();
-    (Arc::new(mesh), x)
-}
+use crate::support::{small, two_triangles, upper_moved};
 
 fn start(collider: &Collider, x: &[DVec3]) -> Verified {
     collider
@@ -30,9 +22,7 @@ fn start(collider: &Collider, x: &[DVec3]) -> Verified {
 
 /// The upper triangle moved by `by`.
 fn moved(x: &[DVec3], by: f64) -> Vec<DVec3> {
-    let mut x = x.to_vec();
-    x[3..].iter_mut().for_each(|x| x.y += by);
-    x
+    upper_moved(x, by * DVec3::Y)
 }
 
 fn surfaces(mesh: &Mesh, x: &[DVec3]) -> Surfaces {
@@ -41,7 +31,7 @@ fn surfaces(mesh: &Mesh, x: &[DVec3]) -> Surfaces {
 
 #[test]
 fn a_proof_of_another_mesh_start_or_end_covers_nothing() {
-    let (mesh, x) = two();
+    let (mesh, x) = two_triangles(0.1);
     let mut collider = Collider::new(&mesh);
     let state = start(&collider, &x);
     let (surfaces, w) = (surfaces(&mesh, &x), [1.0; 6]);
@@ -87,7 +77,7 @@ fn a_proof_of_another_mesh_start_or_end_covers_nothing() {
 
 #[test]
 fn a_candidate_changed_after_the_last_look_is_looked_at_again() {
-    let (mesh, x) = two();
+    let (mesh, x) = two_triangles(0.1);
     let mut collider = Collider::new(&mesh);
     let state = start(&collider, &x);
     let (surfaces, w) = (surfaces(&mesh, &x), [1.0; 6]);
@@ -109,7 +99,7 @@ fn a_candidate_changed_after_the_last_look_is_looked_at_again() {
 
 #[test]
 fn a_collider_of_another_mesh_is_refused() {
-    let (mesh, x) = two();
+    let (mesh, x) = two_triangles(0.1);
     let state = start(&Collider::new(&mesh), &x);
     let (surfaces, w) = (surfaces(&mesh, &x), [1.0; 6]);
     let others = [
@@ -138,7 +128,7 @@ fn a_collider_of_another_mesh_is_refused() {
 
 #[test]
 fn states_that_share_a_collider_do_not_share_proofs() {
-    let (mesh, x) = two();
+    let (mesh, x) = two_triangles(0.1);
     let mut collider = Collider::new(&mesh);
     let below = moved(&x, -0.2);
     let states = [start(&collider, &x), start(&collider, &below)];
@@ -165,7 +155,7 @@ fn states_that_share_a_collider_do_not_share_proofs() {
 
 #[test]
 fn numbers_that_mean_nothing_are_refused_where_they_come_in() {
-    let (mesh, x) = two();
+    let (mesh, x) = two_triangles(0.1);
     let mut collider = Collider::new(&mesh);
     let state = start(&collider, &x);
     let good = surfaces(&mesh, &x);
@@ -233,7 +223,7 @@ fn numbers_that_mean_nothing_are_refused_where_they_come_in() {
 
 #[test]
 fn lists_of_the_wrong_length_are_refused_by_name() {
-    let (mesh, x) = two();
+    let (mesh, x) = two_triangles(0.1);
     let mut collider = Collider::new(&mesh);
     let state = start(&collider, &x);
     let good = surfaces(&mesh, &x);
@@ -264,14 +254,9 @@ fn lists_of_the_wrong_length_are_refused_by_name() {
     assert!(resolve(&x, &[1.0; 6], &of_three).is_err());
 }
 
-fn small_drop() -> Simulation {
-    let scene = Scene::load_variant("drop", Variant::Small, &[]).unwrap();
-    scene.build().unwrap()
-}
-
 #[test]
 fn a_corrupt_checkpoint_is_refused_and_changes_nothing() {
-    let mut simulation = small_drop();
+    let mut simulation = small("drop", &[]).build().unwrap();
     for _ in 0..12 {
         simulation.step().unwrap();
     }
@@ -306,51 +291,4 @@ fn a_corrupt_checkpoint_is_refused_and_changes_nothing() {
     );
     simulation.restore(good).unwrap();
     simulation.step().unwrap();
-}
-
-#[test]
-fn coordinates_that_decay_become_zero_and_are_judged() {
-    let (mesh, x) = two();
-    let mut collider = Collider::new(&mesh);
-    let state = start(&collider, &x);
-    let (surfaces, w) = (surfaces(&mesh, &x), [1.0; 6]);
-    let mut end = moved(&x, 0.01);
-    end[2].x = 1e-75;
-    end[5].x = -1e-200;
-    let candidate = Candidate::new(&state, &w, &surfaces, 0.1, end.clone()).unwrap();
-    let accepted = verify::accept(candidate, &mut collider, None).unwrap();
-    assert_eq!(
-        [accepted.positions()[2].x, accepted.positions()[5].x],
-        [0.0; 2]
-    );
-    let settings = Settings::default();
-    let resolved = resolve(&settings, &state, end, &w, &surfaces, 0.1, &mut collider);
-    assert_eq!(resolved.unwrap().0.positions()[2].x, 0.0);
-}
-
-#[test]
-fn velocities_of_the_collision_step_are_in_metres_per_second() {
-    let (mesh, x) = two();
-    let mut collider = Collider::new(&mesh);
-    let state = start(&collider, &x);
-    let (surfaces, w) = (surfaces(&mesh, &x), [1.0; 6]);
-    let settings = Settings::default();
-    for dt in [0.5, 1.0 / 240.0] {
-        let end = moved(&x, 0.125);
-        let (free, _) = resolve(&settings, &state, end, &w, &surfaces, dt, &mut collider).unwrap();
-        assert!((free.velocities()[3].y * dt / 0.125 - 1.0).abs() < 1e-12);
-    }
-    // stopped by the lower one, both go on together
-    let (hit, _) = resolve(
-        &settings,
-        &state,
-        moved(&x, -0.2),
-        &w,
-        &surfaces,
-        0.1,
-        &mut collider,
-    )
-    .unwrap();
-    let approach = hit.velocities()[3..].iter().map(|v| v.y).sum::<f64>();
-    assert!(approach > -3.0 * 2.0, "{approach}");
 }

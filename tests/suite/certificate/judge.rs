@@ -9,19 +9,7 @@ use percale::geometry::Mesh;
 use percale::state::{Candidate, Surfaces};
 use percale::verify::{self, Verified, audit};
 
-/// A triangle in the plane y = 0 and a small one above it, at height 1.
-fn two_triangles() -> (Arc<Mesh>, Vec<DVec3>) {
-    let mesh = Mesh::new(6, vec![[0, 1, 2], [3, 4, 5]]).unwrap();
-    let x = vec![
-        dvec3(-2.0, 0.0, -2.0),
-        dvec3(2.0, 0.0, -2.0),
-        dvec3(0.0, 0.0, 3.0),
-        dvec3(-0.2, 1.0, 0.0),
-        dvec3(0.2, 1.0, 0.0),
-        dvec3(0.0, 1.0, 0.3),
-    ];
-    (Arc::new(mesh), x)
-}
+use crate::support::{two_triangles, upper_moved};
 
 fn verified(mesh: &Arc<Mesh>, x: &[DVec3]) -> Verified {
     verify::start(Arc::clone(mesh), x.to_vec(), vec![DVec3::ZERO; x.len()]).unwrap()
@@ -35,19 +23,11 @@ fn judge(start: &Verified, end: Vec<DVec3>) -> Result<Verified, StepError> {
     verify::accept_stored(candidate, &mut collider, None)
 }
 
-/// The last three vertices moved by `by`.
-fn moved(x: &[DVec3], by: DVec3) -> Vec<DVec3> {
-    x.iter()
-        .enumerate()
-        .map(|(v, &p)| if v < 3 { p } else { p + by })
-        .collect()
-}
-
 #[test]
 fn a_motion_that_passes_through_is_refused_although_both_ends_are_clean() {
-    let (mesh, x) = two_triangles();
+    let (mesh, x) = two_triangles(1.0);
     let start = verified(&mesh, &x);
-    let end = moved(&x, dvec3(0.0, -2.0, 0.0));
+    let end = upper_moved(&x, dvec3(0.0, -2.0, 0.0));
     assert_eq!(
         audit::intersections(&mesh, &end),
         Vec::<[u32; 2]>::new(),
@@ -62,15 +42,15 @@ fn a_motion_that_passes_through_is_refused_although_both_ends_are_clean() {
 
 #[test]
 fn a_motion_that_ends_in_touch_is_refused_and_one_that_ends_an_ulp_above_is_not() {
-    let (mesh, x) = two_triangles();
+    let (mesh, x) = two_triangles(1.0);
     let start = verified(&mesh, &x);
-    let touching = moved(&x, dvec3(0.0, -1.0, 0.0));
+    let touching = upper_moved(&x, dvec3(0.0, -1.0, 0.0));
     assert!(matches!(
         judge(&start, touching),
         Err(StepError::Unresolved { .. })
     ));
 
-    let mut above = moved(&x, dvec3(0.0, -1.0, 0.0));
+    let mut above = upper_moved(&x, dvec3(0.0, -1.0, 0.0));
     for p in &mut above[3..] {
         p.y = f64::EPSILON * f64::EPSILON;
     }
@@ -86,13 +66,13 @@ fn a_motion_that_ends_in_touch_is_refused_and_one_that_ends_an_ulp_above_is_not(
 #[test]
 fn a_swing_past_a_corner_is_judged_by_the_path_not_by_the_ends() {
     // two edges that cross only in the middle of the motion
-    let (mesh, mut x) = two_triangles();
+    let (mesh, mut x) = two_triangles(1.0);
     for p in &mut x[3..] {
         *p = dvec3(p.x - 5.0, p.y - 0.5, p.z);
     }
     let start = verified(&mesh, &x);
-    let low = moved(&x, dvec3(10.0, -1.0, 0.0)); // from above on the left to below on the right: through
-    let high = moved(&x, dvec3(10.0, -0.25, 0.0)); // stays above
+    let low = upper_moved(&x, dvec3(10.0, -1.0, 0.0)); // from above on the left to below on the right: through
+    let high = upper_moved(&x, dvec3(10.0, -0.25, 0.0)); // stays above
     assert!(matches!(
         judge(&start, low),
         Err(StepError::Unresolved { .. })
@@ -102,7 +82,7 @@ fn a_swing_past_a_corner_is_judged_by_the_path_not_by_the_ends() {
 
 #[test]
 fn the_null_motion_of_a_certified_state_is_always_accepted() {
-    let (mesh, mut x) = two_triangles();
+    let (mesh, mut x) = two_triangles(1.0);
     // as near as doubles can be without touching
     for p in &mut x[3..] {
         p.y = 1e-60;
@@ -113,7 +93,7 @@ fn the_null_motion_of_a_certified_state_is_always_accepted() {
 
 #[test]
 fn positions_that_are_not_numbers_are_refused_by_vertex() {
-    let (mesh, x) = two_triangles();
+    let (mesh, x) = two_triangles(1.0);
     let start = verified(&mesh, &x);
     let mut bad = x.clone();
     bad[4].z = f64::NAN;
@@ -141,10 +121,10 @@ fn positions_that_are_not_numbers_are_refused_by_vertex() {
 
 #[test]
 fn a_tangled_start_is_refused_with_the_first_pair_and_its_bodies() {
-    let (mesh, x) = two_triangles();
+    let (mesh, x) = two_triangles(1.0);
     let mut crossing = x.clone();
     crossing[5].y = -1.0;
-    for x in [moved(&x, dvec3(0.0, -1.0, 0.0)), crossing] {
+    for x in [upper_moved(&x, dvec3(0.0, -1.0, 0.0)), crossing] {
         assert_eq!(audit::intersections(&mesh, &x), [[0, 1]]);
         let v = vec![DVec3::ZERO; x.len()];
         match verify::start(Arc::clone(&mesh), x, v) {
@@ -160,7 +140,7 @@ fn a_tangled_start_is_refused_with_the_first_pair_and_its_bodies() {
 
 #[test]
 fn velocities_that_are_not_numbers_are_refused_by_vertex() {
-    let (mesh, x) = two_triangles();
+    let (mesh, x) = two_triangles(1.0);
     let mut v = vec![DVec3::ZERO; 6];
     v[2].x = f64::INFINITY;
     assert!(matches!(

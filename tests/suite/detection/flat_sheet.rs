@@ -7,22 +7,13 @@ use std::sync::Arc;
 use glam::{DMat3, DQuat, DVec3, dvec3};
 use percale::geometry::{Asked, Collider};
 use percale::geometry::{Mesh, ccd::Mode};
-use percale::scene::Shape;
 
-fn sheet() -> (Mesh, Vec<DVec3>) {
-    let shape = Shape::Sheet {
-        size: [1.0, 1.0],
-        cells: [24, 24],
-        centres: 0,
-    }
-    .triangles()
-    .unwrap();
-    (Mesh::new(shape.x.len(), shape.faces).unwrap(), shape.x)
-}
+use crate::support::square;
 
 /// Impacts or doubts of the motion from `x` to `end(x)`, both laid into the plane by `tilt`.
 fn doubts(tilt: DQuat, offset: DVec3, end: impl Fn(DVec3) -> DVec3) -> usize {
-    let (mesh, x) = sheet();
+    let (faces, x) = square(24);
+    let mesh = Mesh::new(x.len(), faces).unwrap();
     let place = |p: DVec3| tilt * p + offset;
     let x0: Vec<DVec3> = x.iter().map(|&p| place(p)).collect();
     let x1: Vec<DVec3> = x.iter().map(|&p| place(end(p))).collect();

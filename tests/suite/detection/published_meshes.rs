@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Read;
-use std::path::{Path, PathBuf};
 
 use flate2::read::GzDecoder;
 use glam::DVec3;
@@ -14,11 +13,7 @@ use percale::geometry::intersect::Scope;
 use percale::geometry::{Asked, Collider, Mesh, Pair, crossings};
 use percale::verify::audit;
 
-fn data(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/data")
-        .join(name)
-}
+use crate::support::data;
 
 fn load(name: &str) -> (Mesh, Vec<DVec3>) {
     let file = percale::io::read(data(name)).unwrap();

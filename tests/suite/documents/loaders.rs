@@ -1,17 +1,13 @@
 //! Mesh files end to end: real files, every format, damage of every kind.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use flate2::{Compression, write::GzEncoder};
 use percale::io::{self, FileError, MeshFile, Problem};
 use proptest::prelude::*;
 
-fn data(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/data")
-        .join(name)
-}
+use crate::support::data;
 
 fn pack(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());

@@ -9,13 +9,7 @@ use glam::DVec3;
 use percale::scene::Scene;
 use percale::step::Simulation;
 
-fn scene(text: &str, changes: &[(&str, &str)]) -> Scene {
-    let changes: Vec<_> = changes
-        .iter()
-        .map(|(k, v)| (k.to_string(), v.to_string()))
-        .collect();
-    Scene::from_text(text, "keys.toml", &changes).unwrap_or_else(|error| panic!("{error}"))
-}
+use crate::support::scene;
 
 /// What a run ended with.
 struct End {

@@ -1,13 +1,9 @@
 //! Contact within the loops of the integrator: rest, momentum and energy.
 
 use glam::DVec3;
-use percale::scene::{Scene, Variant};
 use percale::step::Simulation;
 
-fn small(name: &str) -> Simulation {
-    let scene = Scene::load_variant(name, Variant::Small, &[]).unwrap();
-    scene.build().unwrap()
-}
+use crate::support::{scene, small};
 
 /// The fastest vertex of a frame by the way that it goes, in m/s.
 fn fastest(simulation: &mut Simulation, fps: f64) -> f64 {
@@ -19,7 +15,7 @@ fn fastest(simulation: &mut Simulation, fps: f64) -> f64 {
 
 #[test]
 fn a_stack_of_ten_sheets_comes_to_rest_within_five_seconds_and_stays() {
-    let mut simulation = small("stack");
+    let mut simulation = small("stack", &[]).build().unwrap();
     let speeds: Vec<f64> = (0..360).map(|_| fastest(&mut simulation, 60.0)).collect();
     let after = |frame: usize| speeds[frame..].iter().copied().fold(0.0, f64::max);
     let last = speeds.iter().rposition(|&speed| speed > 1e-3).unwrap();
@@ -38,8 +34,7 @@ fn two_free_sheets() -> Simulation {
          [[cloth]]\nname = \"lower\"\nshape = { kind = \"sheet\", size = [0.5, 0.5], cells = [9, 9] }\nvelocity = [0.1, 0.8, 0]\n\
          [[cloth]]\nname = \"upper\"\nshape = { kind = \"sheet\", size = [0.4, 0.4], cells = [7, 7] }\n\
          position = [0.05, 0.06, 0.02]\nrotation = [8, 20, 5]\nvelocity = [0, -0.5, 0.2]\n";
-    let scene = Scene::from_text(text, "test.toml", &[]).unwrap();
-    scene.build().unwrap()
+    scene(text, &[]).build().unwrap()
 }
 
 #[test]
@@ -77,7 +72,7 @@ fn contact_in_the_loops_keeps_momentum_and_takes_energy() {
 #[test]
 fn what_hits_in_long_intervals_gains_no_energy() {
     // squares that slide into a stop at 2 m/s, in intervals of 1/24 s: put back at their end, they would be shot away by their own stretch
-    let mut simulation = small("squares-incline");
+    let mut simulation = small("squares-incline", &[]).build().unwrap();
     let start = simulation.energy().total();
     let (mut before, mut gained) = (start, 0.0);
     for _ in 0..120 {

@@ -9,30 +9,22 @@ use percale::response::inelastic::Form;
 use percale::response::{
     Hold, Impulses, Inelastic, Repulsion, RepulsionForm, Stage, bounce, respond,
 };
-use percale::scene::Shape;
 use percale::state::{Candidate, Surfaces};
 use percale::verify::{self, Verified};
 
 use crate::random::Random;
+use crate::support::squares;
 
 const THICKNESS: f64 = 1e-3;
 
 /// Two square sheets, 2 cm apart, the upper one turned and shifted.
 fn two_sheets() -> (Arc<Mesh>, Vec<DVec3>) {
-    let shape = Shape::Sheet {
-        size: [1.0, 1.0],
-        cells: [10, 10],
-        centres: 0,
-    }
-    .triangles()
-    .unwrap();
-    let n = shape.x.len() as u32;
     let turn = DMat3::from_rotation_y(0.4);
-    let mut x = shape.x.clone();
-    x.extend(shape.x.iter().map(|&p| turn * p + dvec3(0.13, 0.02, 0.07)));
-    let mut faces = shape.faces.clone();
-    faces.extend(shape.faces.iter().map(|face| face.map(|v| v + n)));
-    (Arc::new(Mesh::new(x.len(), faces).unwrap()), x)
+    let (mesh, mut x) = squares(10, 2);
+    for p in &mut x[121..] {
+        *p = turn * *p + dvec3(0.13, 0.02, 0.07);
+    }
+    (mesh, x)
 }
 
 struct Case {

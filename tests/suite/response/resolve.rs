@@ -6,32 +6,22 @@ use glam::{DVec3, dvec3};
 use percale::Settings;
 use percale::geometry::{Collider, Mesh};
 use percale::resolve::{lumped_mass, resolve};
-use percale::scene::Shape;
 use percale::state::Surfaces;
 use percale::verify::{self, audit};
 use rayon::prelude::*;
 
 use crate::random::Random;
+use crate::support::squares;
 
 /// Layers of small sheets, each rippled by less than their distance.
 fn layers(count: u32, random: &mut Random) -> (Arc<Mesh>, Vec<DVec3>) {
-    let sheet = Shape::Sheet {
-        size: [1.0, 1.0],
-        cells: [5, 5],
-        centres: 0,
-    };
-    let sheet = sheet.triangles().unwrap();
-    let n = sheet.x.len() as u32;
-    let (mut x, mut faces) = (Vec::new(), Vec::new());
-    for layer in 0..count {
-        let height = 0.01 * f64::from(layer);
-        x.extend(sheet.x.iter().map(|p| {
-            let ripple = 0.2 * (p.x * 5.0).sin() * (p.z * 4.0).cos();
-            dvec3(p.x, ripple + height + 0.002 * random.centred(), p.z)
-        }));
-        faces.extend(sheet.faces.iter().map(|face| face.map(|v| v + layer * n)));
+    let (mesh, mut x) = squares(5, count);
+    for (v, p) in x.iter_mut().enumerate() {
+        let height = 0.01 * (v / 36) as f64;
+        let ripple = 0.2 * (p.x * 5.0).sin() * (p.z * 4.0).cos();
+        p.y = ripple + height + 0.002 * random.centred();
     }
-    (Arc::new(Mesh::new(x.len(), faces).unwrap()), x)
+    (mesh, x)
 }
 
 /// What a resolved candidate took.

@@ -1,21 +1,15 @@
 //! Every scene starts and stays free of intersections; small variants run to the end.
 
-use percale::scene::{BUILTIN, Scene, Variant};
+use percale::scene::{BUILTIN, Scene};
 use percale::verify::audit;
 use rayon::prelude::*;
 
-fn load(name: &str, changes: &[(&str, &str)]) -> Scene {
-    let changes: Vec<_> = changes
-        .iter()
-        .map(|(k, v)| (k.to_string(), v.to_string()))
-        .collect();
-    Scene::load(name, &changes).unwrap()
-}
+use crate::support::{full, small};
 
 #[test]
 fn every_small_scene_starts() {
     for (name, _) in BUILTIN {
-        let scene = Scene::load_variant(name, Variant::Small, &[]).unwrap();
+        let scene = small(name, &[]);
         let built = scene.build();
         let mut simulation = built.unwrap_or_else(|error| panic!("{name}: {error}"));
         for _ in 0..2 {
@@ -28,7 +22,7 @@ fn every_small_scene_starts() {
 #[ignore = "minutes: every scene at full size"]
 fn every_scene_starts() {
     for (name, _) in BUILTIN {
-        let built = load(name, &[]).build();
+        let built = full(name, &[]).build();
         let mut simulation = built.unwrap_or_else(|error| panic!("{name}: {error}"));
         for _ in 0..2 {
             assert_eq!(simulation.step().unwrap().intersections, 0, "{name}");
@@ -82,7 +76,7 @@ fn run_jittered(scene: &Scene, seed: u64) -> Result<(usize, usize), String> {
 fn small_scenes_run_to_the_end_from_jittered_starts() {
     let mut failures = Vec::new();
     for name in JITTERED {
-        let scene = Scene::load_variant(name, Variant::Small, &[]).unwrap();
+        let scene = small(name, &[]);
         let seeds = (0..10_u32).into_par_iter().with_max_len(1);
         let runs: Vec<_> = seeds
             .map(|seed| run_jittered(&scene, seed.into()))
@@ -102,8 +96,7 @@ fn small_scenes_run_to_the_end_from_jittered_starts() {
 #[test]
 fn a_ball_of_fifty_metres_per_second_passes_no_drape() {
     let shot = "[{ time = 0.02 }, { time = 0.08, move = [0, 0, 3] }]";
-    let changes = [("obstacle.0.motion.0.keys".to_string(), shot.to_string())];
-    let scene = Scene::load_variant("cannonball", Variant::Small, &changes).unwrap();
+    let scene = small("cannonball", &[("obstacle.0.motion.0.keys", shot)]);
     let mut simulation = scene.build().unwrap();
     let bodies = simulation.state().mesh().bodies().to_vec();
     let mut farthest = vec![f64::NEG_INFINITY; bodies.len()];
@@ -140,7 +133,7 @@ fn scenes_keep_the_numbers_of_the_papers() {
         ("squares-incline", 732, 61, 2500, 24.0),
         ("squares-plane", 732, 61, 2500, 24.0),
     ] {
-        let scene = load(name, &[]);
+        let scene = full(name, &[]);
         let counts = scene.counts().unwrap();
         assert_eq!(counts.cloths, cloths, "{name}");
         assert!(
@@ -165,12 +158,12 @@ fn every_scene_says_what_it_is_for_and_has_a_small_variant() {
         );
         let sourced = |line: &&str| line.starts_with("# After ") || line.starts_with("# Ours");
         assert!(comment.iter().any(sourced), "{name}");
-        let small = Scene::load_variant(name, Variant::Small, &[]).unwrap();
-        let full = load(name, &[]);
-        assert_ne!(small, full, "{name}");
+        let reduced = small(name, &[]);
+        let whole = full(name, &[]);
+        assert_ne!(reduced, whole, "{name}");
         assert_eq!(
-            small.object_names().len().cmp(&1),
-            full.object_names().len().cmp(&1)
+            reduced.object_names().len().cmp(&1),
+            whole.object_names().len().cmp(&1)
         );
     }
 }
@@ -194,7 +187,7 @@ fn every_scene_file_is_built_in() {
 
 #[test]
 fn a_small_drop_lands_folds_and_never_crosses() {
-    let scene = load(
+    let scene = full(
         "drop",
         &[
             ("cloth.0.shape.cells", "[16, 16]"),
@@ -232,8 +225,7 @@ fn a_small_drop_lands_folds_and_never_crosses() {
 
 #[test]
 fn progress_is_told_after_every_interval_and_changes_nothing() {
-    let changes = [("cloth.0.shape.cells".to_string(), "[6, 6]".to_string())];
-    let scene = Scene::load_variant("drop", Variant::Small, &changes).unwrap();
+    let scene = small("drop", &[("cloth.0.shape.cells", "[6, 6]")]);
     let (mut told, mut alone) = (scene.build().unwrap(), scene.build().unwrap());
     for _ in 0..3 {
         let mut shares = Vec::new();

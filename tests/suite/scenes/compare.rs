@@ -3,11 +3,11 @@
 use std::ops::ControlFlow;
 
 use percale::compare::{Figures, Method, compare};
-use percale::scene::{Scene, Variant};
+
+use crate::support::small;
 
 fn method(name: &str, response: &str) -> Method {
-    let changes = [("response".to_string(), response.to_string())];
-    let scene = Scene::load_variant("squares-plane", Variant::Small, &changes).unwrap();
+    let scene = small("squares-plane", &[("response", response)]);
     Method {
         name: name.into(),
         simulation: scene.build().unwrap(),

@@ -5,9 +5,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use percale::scene::{BUILTIN, Scene, Variant};
+use percale::scene::BUILTIN;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+
+use crate::support::small;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Golden {
@@ -17,8 +19,7 @@ struct Golden {
 
 /// SHA-256 of the little-endian positions of the start and of some frames.
 fn hash(name: &str, frames: u64) -> String {
-    let scene = Scene::load_variant(name, Variant::Small, &[]).unwrap();
-    let mut simulation = scene.build().unwrap();
+    let mut simulation = small(name, &[]).build().unwrap();
     let mut hash = Sha256::new();
     for frame in 0..=frames {
         if frame > 0 {

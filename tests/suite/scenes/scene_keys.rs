@@ -7,12 +7,10 @@ use percale::geometry::BodyKind;
 use percale::scene::{Camera, Scene, Variant, Viewpoint};
 use percale::step::Simulation;
 
-fn scene(text: &str) -> Scene {
-    Scene::from_text(text, "test.toml", &[]).unwrap_or_else(|error| panic!("{error}\n{text}"))
-}
+use crate::support;
 
 fn build(text: &str) -> Simulation {
-    scene(text)
+    support::scene(text, &[])
         .build()
         .unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
@@ -384,14 +382,14 @@ fn the_small_variant_is_changed_before_the_command_line_changes_it() {
 #[test]
 fn a_camera_is_automatic_or_stands_somewhere() {
     let camera = |text: &str| {
-        let scene = scene(&sheet(text));
+        let scene = support::scene(&sheet(text), &[]);
         let again = Scene::from_text(&scene.to_text(), "again", &[]).unwrap();
         assert_eq!(again, scene, "what is written is read back");
         scene.camera
     };
     assert_eq!(camera(""), Camera::Auto);
     let text = format!("camera = \"auto\"\n{}", sheet(""));
-    assert_eq!(scene(&text).camera, Camera::Auto);
+    assert_eq!(support::scene(&text, &[]).camera, Camera::Auto);
     let view = Viewpoint {
         position: [2.0, 1.5, 3.0],
         target: [0.0, 0.3, 0.0],
