@@ -29,7 +29,7 @@ fn coordinates_that_decay_become_zero_and_are_judged() {
     assert_eq!(resolved.unwrap().0.positions()[2].x, 0.0);
 }
 
-/// The collision step gave displacements where it promised velocities: right only for intervals of a second.
+/// The collision step did not know how long its interval is, and gave displacements where it promised velocities.
 #[test]
 fn velocities_of_the_collision_step_are_in_metres_per_second() {
     let (mesh, x) = two_triangles(0.1);
@@ -97,5 +97,6 @@ fn a_strain_limit_that_cannot_be_met_costs_no_more_than_its_sweeps() {
         limited.strain.largest
     );
     assert!(limited.strain.over > 0, "the limit can be met");
-    assert!(taken < 40.0 * plain, "{taken} s, {plain} s without a limit");
+    // 2.6 times as long; with all sweeps in every loop 165 times
+    assert!(taken < 20.0 * plain, "{taken} s, {plain} s without a limit");
 }
