@@ -97,6 +97,8 @@ fn a_strain_limit_that_cannot_be_met_costs_no_more_than_its_sweeps() {
         limited.strain.largest
     );
     assert!(limited.strain.over > 0, "the limit can be met");
-    // 2.6 times as long; with all sweeps in every loop 165 times
+    // elasticity alone is stretched by 0.48, this by 0.51; with all sweeps in every loop 0.81
+    assert!(limited.strain.largest < 1.2 * free.strain.largest);
+    // 2.6 times as long; with all sweeps in every loop 140 times
     assert!(taken < 20.0 * plain, "{taken} s, {plain} s without a limit");
 }
