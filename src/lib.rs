@@ -92,3 +92,7 @@ pub fn intersections(mesh: &Mesh, x: &[DVec3]) -> Result<Vec<[u32; 2]>, MeshErro
 
 #[cfg(test)]
 mod oracle;
+
+#[cfg(test)]
+#[path = "../tests/support/random.rs"]
+mod random;

@@ -12,6 +12,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+#[path = "../../tests/support/random.rs"]
+mod random;
+use random::Random;
+
 /// Two equal cloths above a ball; `{turn}` is how the second is turned.
 const SCENE: &str = "\
 frames = 3
@@ -515,21 +519,16 @@ fn outcomes(place: &Place, folder: &str) -> [Outcome; 4] {
             } else {
                 BTreeMap::new()
             },
-            message: String::from_utf8(output.stderr).unwrap(),
+            message: without_progress(&output.stderr),
         }
     })
 }
 
-/// Knuth's generator, as in the other tests.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 = (self.0)
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % end
-    }
+/// What was said, without lines that hold the time.
+fn without_progress(stderr: &[u8]) -> String {
+    let text = String::from_utf8(stderr.to_vec()).unwrap();
+    let lines = text.lines().filter(|line| !line.starts_with("frame "));
+    lines.map(|line| format!("{line}\n")).collect()
 }
 
 /// Flips so many single bits, each in a fresh copy of a folder; each file gets its turn.
@@ -545,7 +544,7 @@ fn flip(count: usize, seed: u64) {
     );
     let names: Vec<&String> = whole.keys().collect();
     let mut noticed: BTreeMap<&str, [usize; 5]> = BTreeMap::new();
-    let mut dice = Dice(seed);
+    let mut dice = Random(seed);
     for number in 0..count {
         let name = names[number % names.len()];
         let mut bytes = whole[name].clone();

@@ -12,42 +12,13 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+#[path = "../../tests/support/random.rs"]
+mod random;
+use random::Random;
+
 /// Limits of a process: seconds of computing, kilobytes, and seconds in all if it sleeps.
 const LIMITS: &str = "ulimit -t 60; ulimit -v 4194304; exec \"$0\" \"$@\"";
 const LONGEST: Duration = Duration::from_secs(300);
-
-/// A small generator of numbers (splitmix64), so that every run is the same.
-struct Random(u64);
-
-impl Random {
-    /// Another sequence for each case.
-    fn of(seed: u64, case: u64) -> Self {
-        let mut random = Self(seed.wrapping_mul(0x2545_f491_4f6c_dd1d) ^ case);
-        random.next();
-        random
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        (self.next() % n.max(1) as u64) as usize
-    }
-
-    fn pick<'a, T>(&mut self, all: &'a [T]) -> &'a T {
-        &all[self.below(all.len())]
-    }
-
-    /// In −½..½.
-    fn signed(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1u64 << 53) as f64 - 0.5
-    }
-}
 
 // ── meshes ──
 
@@ -69,7 +40,7 @@ fn triangles(random: &mut Random) -> (Vec<[f64; 3]>, Vec<[u32; 3]>) {
                     _ if is_apart => [a, 0.3, b],
                     _ => [a, b + 0.25, 0.1],
                 };
-                p.iter_mut().for_each(|c| *c += crumpled * random.signed());
+                p.iter_mut().for_each(|c| *c += crumpled * random.centred());
                 x.push(p);
             }
         }
@@ -80,7 +51,7 @@ fn triangles(random: &mut Random) -> (Vec<[f64; 3]>, Vec<[u32; 3]>) {
     }
     if !is_apart && random.below(3) == 0 {
         let (first, spokes) = (x.len() as u32, 3 + random.below(8) as u32);
-        x.extend((0..=spokes).map(|_| [random.signed(), random.signed(), random.signed()]));
+        x.extend((0..=spokes).map(|_| [random.centred(), random.centred(), random.centred()]));
         faces.extend((1..=spokes).map(|k| [first, first + k, first + 1 + k % spokes]));
     }
     (x, faces)
@@ -287,7 +258,9 @@ fn mutate(bytes: &mut Vec<u8>, is_text: bool, nasty: &[&str], random: &mut Rando
                 let own = std::str::from_utf8(&bytes[place.clone()]);
                 let own: Option<f64> = own.ok().and_then(|word| word.parse().ok());
                 let by = match (random.below(4), own) {
-                    (0 | 1, Some(own)) if own.fract() != 0.0 => (own + random.signed()).to_string(),
+                    (0 | 1, Some(own)) if own.fract() != 0.0 => {
+                        (own + random.centred()).to_string()
+                    }
                     (0..3, _) => String::from_utf8_lossy(&bytes[random.pick(&all).clone()]).into(),
                     _ => (*random.pick(nasty)).into(),
                 };
@@ -312,7 +285,7 @@ impl MeshCase {
         let mut moved = x.clone();
         for p in &mut moved {
             p[1] -= 0.3;
-            p.iter_mut().for_each(|c| *c += 0.2 * random.signed());
+            p.iter_mut().for_each(|c| *c += 0.2 * random.centred());
         }
         let mut end = written(format, &moved, &faces);
         let is_text = matches!(format, "obj" | "ply" | "stl");

@@ -10,6 +10,10 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+#[path = "../../tests/support/random.rs"]
+mod random;
+use random::Random;
+
 const FRAMES: &str = "6";
 
 /// A small cloth and a large ball: much of the time goes into writing frames.
@@ -133,7 +137,7 @@ fn killed_at_twenty_random_moments_it_resumes_to_the_same_bits() {
     let expected = hash(&run(&whole, &frames));
     let whole_ms = clock.elapsed().as_millis() as u64;
     let killed = folder.path().join("killed");
-    let mut seed = 1u64;
+    let mut random = Random(1);
     let mut kills = 0;
     while kills < 20 {
         let more: &[&str] = if killed.join("checkpoint").exists() {
@@ -144,13 +148,9 @@ fn killed_at_twenty_random_moments_it_resumes_to_the_same_bits() {
         let mut child = percale(&killed, &[&frames[..], more].concat())
             .spawn()
             .unwrap();
-        // Knuth's generator; up to a tenth of the whole run, so that twenty kills spread over it
-        seed = seed
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        std::thread::sleep(Duration::from_millis(
-            (seed >> 33) % (whole_ms / 10).max(20),
-        ));
+        // up to a tenth of the whole run, so that twenty kills spread over it
+        let most = (whole_ms / 10).max(20);
+        std::thread::sleep(Duration::from_millis(random.next() % most));
         child.kill().unwrap(); // SIGKILL
         child.wait().unwrap();
         kills += 1;

@@ -22,20 +22,12 @@
 mod air;
 mod bend;
 mod damping;
-#[cfg(test)]
-mod derivatives;
 mod elements;
 mod fabrics;
 mod implicit;
 mod integrator;
-#[cfg(test)]
-mod keys;
-#[cfg(test)]
-mod laws;
 mod material;
 mod multilevel;
-#[cfg(test)]
-mod physics;
 mod pins;
 mod seams;
 mod solve;
@@ -43,6 +35,8 @@ mod springs;
 mod stability;
 mod strain;
 mod stretch;
+#[cfg(test)]
+mod tests;
 mod touching;
 
 use glam::DVec3;

@@ -383,8 +383,8 @@ fn inner(a: &[f64], b: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::laws::noise;
     use super::super::solve::{ConjugateGradients, Stop, norm};
+    use super::super::tests::bodies::noise;
     use super::*;
 
     /// A chain of `n` nodes with stiff links: the worst case for Jacobi.

@@ -55,7 +55,7 @@ impl Pin {
 
 #[cfg(test)]
 mod tests {
-    use super::super::laws::{cloth, sheet, strip};
+    use super::super::tests::bodies::{cloth, sheet, strip};
     use super::super::*;
     use super::*;
     use crate::geometry::{Body, BodyKind, Mesh};

@@ -81,7 +81,7 @@ impl Stitch {
 
 #[cfg(test)]
 mod tests {
-    use super::super::laws::strip;
+    use super::super::tests::bodies::strip;
     use super::super::*;
     use super::*;
     use crate::geometry::{Body, BodyKind, Mesh};

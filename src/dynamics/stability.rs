@@ -103,9 +103,9 @@ fn largest_eigenvalue_bound(a: DMat3) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::laws::{cloth, noise, shaken, sheet};
     use super::super::solve::{BlockMatrix, dot};
     use super::super::stretch::Weights;
+    use super::super::tests::bodies::{cloth, noise, shaken, sheet};
     use super::super::*;
     use super::*;
 

@@ -314,7 +314,7 @@ fn hardness(triangle: &Triangle) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::laws::{cloth, shaken, sheet};
+    use super::super::tests::bodies::{cloth, shaken, sheet};
     use super::super::*;
     use super::Looks;
 

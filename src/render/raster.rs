@@ -320,15 +320,8 @@ fn owns_samples(from: [i64; 2], to: [i64; 2]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
     use crate::render::camera::Camera;
-
-    /// Deterministic noise in [0, 1).
-    fn noise(seed: &mut u64) -> f64 {
-        *seed = seed
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        (*seed >> 11) as f64 / (1u64 << 53) as f64
-    }
 
     fn coverage(triangles: &[[DVec2; 3]], width: usize, rows: usize) -> Vec<u32> {
         let mut counts = vec![0; width * rows];
@@ -342,10 +335,10 @@ mod tests {
 
     #[test]
     fn a_fan_around_any_point_covers_each_sample_exactly_once() {
-        let mut seed = 7;
+        let mut random = Random(7);
         let corners = [[0.0, 0.0], [40.0, 0.0], [40.0, 30.0], [0.0, 30.0]].map(DVec2::from);
         for round in 0..400 {
-            let mut middle = DVec2::new(40.0 * noise(&mut seed), 30.0 * noise(&mut seed));
+            let mut middle = DVec2::new(40.0 * random.share(), 30.0 * random.share());
             if round % 2 == 0 {
                 middle = middle.floor() + 0.5; // on a sample centre: every edge meets it
             }
@@ -358,17 +351,17 @@ mod tests {
 
     #[test]
     fn a_grid_of_slivers_with_corners_on_sample_centres_is_watertight() {
-        let mut seed = 11;
-        let place = |i: usize, j: usize, seed: &mut u64| {
+        let mut random = Random(11);
+        let place = |i: usize, j: usize, random: &mut Random| {
             let jitter = if i.is_multiple_of(8) || j.is_multiple_of(8) {
                 0.0
             } else {
-                (noise(seed) * 8.0).floor() * 0.25 - 1.0
+                (random.share() * 8.0).floor() * 0.25 - 1.0
             };
             DVec2::new(i as f64 * 2.0 + jitter * 0.9, j as f64 * 2.0 + jitter)
         };
         let grid: Vec<Vec<DVec2>> = (0..=8)
-            .map(|i| (0..=8).map(|j| place(i, j, &mut seed)).collect())
+            .map(|i| (0..=8).map(|j| place(i, j, &mut random)).collect())
             .collect();
         let mut triangles = vec![];
         for i in 0..8 {
@@ -387,14 +380,10 @@ mod tests {
 
     #[test]
     fn coverage_is_that_of_the_edge_functions_tried_at_every_sample() {
-        let mut seed = 3;
+        let mut random = Random(3);
         for _ in 0..500 {
-            let corners = [(); 3].map(|()| {
-                DVec2::new(
-                    50.0 * noise(&mut seed) - 10.0,
-                    50.0 * noise(&mut seed) - 10.0,
-                )
-            });
+            let corners = [(); 3]
+                .map(|()| DVec2::new(50.0 * random.share() - 10.0, 50.0 * random.share() - 10.0));
             let counts = coverage(&[corners], 32, 32);
             let [a, b, c] = corners;
             let sign = (b - a).perp_dot(c - a).signum();
@@ -432,12 +421,12 @@ mod tests {
         };
         let view = camera.view(64, 48);
         let projection = Projection::new(view, 1);
-        let mut seed = 5;
+        let mut random = Random(5);
         // interpenetrating, some behind the eye, some far outside, some through the near plane
         let triangles: Vec<[DVec3; 3]> = (0..60)
             .map(|_| {
                 let mut p = || {
-                    let [x, y, z] = [(); 3].map(|()| noise(&mut seed) - 0.5);
+                    let [x, y, z] = [(); 3].map(|()| random.share() - 0.5);
                     view.to_view(DVec3::new(6.0 * x, 6.0 * y, 4.0 * z - 1.2))
                 };
                 [p(), p(), p()]

@@ -126,9 +126,6 @@ fn default_friction() -> f64 {
     0.3
 }
 
-/// A few rounds of impulses for what is scattered, then zones as a whole: fewest retries and least energy lost of the
-/// combinations measured (docs/measurements.md).
-
 fn default_passes() -> u32 {
     1
 }

@@ -1,4 +1,4 @@
-//! Integration tests: one binary, one module per theme.
+//! Integration tests: one binary, one folder for what is protected.
 
 #![allow(
     clippy::unwrap_used,
@@ -6,36 +6,15 @@
     reason = "a test that cannot unwrap has failed, and prints what it measured; clippy.toml knows only #[test] functions"
 )]
 
-mod attacks;
-mod broken_scenes;
-mod ccd_data;
-mod ccd_flat;
-mod ccd_oracle;
-mod ccd_random;
-mod ccd_separation;
-mod ccd_worst;
-mod compare;
+mod certificate;
 mod detection;
 mod documents;
-mod dynamics_keys;
-mod example;
-mod flat_sheet;
-mod friction;
-mod friction_laws;
-mod golden;
-mod in_loops;
-mod judge;
+mod dynamics;
 mod laws;
-mod loaders;
-mod order;
-mod path_data;
-mod path_judge;
-mod path_topology;
 mod paths;
-mod pinch;
-mod proofs;
-mod resolve;
-mod scene_keys;
+#[path = "../support/random.rs"]
+mod random;
+mod regressions;
+mod response;
 mod scenes;
-mod shared_zone;
-mod zones;
+mod support;

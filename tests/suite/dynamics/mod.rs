@@ -1,0 +1,3 @@
+//! Keys of the dynamics change the motion as predicted.
+
+mod dynamics_keys;

@@ -1,0 +1,7 @@
+//! Laws of physics that the collision step keeps: momentum, energy, Coulomb's friction, rest.
+
+mod friction;
+mod friction_laws;
+mod in_loops;
+mod shared_zone;
+mod step_laws;

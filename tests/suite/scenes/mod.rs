@@ -1,0 +1,6 @@
+//! Scenes start, run and keep their bits; their keys do what they say.
+
+mod builtin;
+mod compare;
+mod golden;
+mod scene_keys;
