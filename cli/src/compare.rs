@@ -86,7 +86,7 @@ impl Compare {
         let mut frames = self.frames;
         for (name, own) in &specs {
             let changes = [&self.changes[..], own].concat();
-            let scene = Scene::load_variant(&self.scene, variant, &changes)?;
+            let scene = Scene::load_variant(&self.scene, variant)?.set_all(changes)?;
             frames = frames.or(Some(scene.frames));
             methods.push(Method {
                 name: name.clone(),
@@ -315,24 +315,20 @@ mod tests {
     #[test]
     fn methods_are_read_as_people_write_them() {
         let (name, changes) =
-            method("ours=impulses{max_rounds=5},inelastic{form=paper, tolerance=1e-3}; failsafe=hold; time.max_loops=64")
+            method("ours=impulses{max_rounds=5},inelastic{form=paper, max_rounds=9}; failsafe=hold; time.max_loops=64")
                 .unwrap();
         assert_eq!(name, "ours");
         let expected = [
             (
                 "response",
-                "[{ kind = \"impulses\", max_rounds = 5 }, { kind = \"inelastic\", form = \"paper\", tolerance = 1e-3 }]",
+                "[{ kind = \"impulses\", max_rounds = 5 }, { kind = \"inelastic\", form = \"paper\", max_rounds = 9 }]",
             ),
             ("failsafe", "[{ kind = \"hold\" }]"),
             ("time.max_loops", "64"),
         ];
         let changes: Vec<(&str, &str)> = changes.iter().map(|(k, v)| (&k[..], &v[..])).collect();
         assert_eq!(changes, expected);
-        let changes: Vec<_> = changes
-            .iter()
-            .map(|(k, v)| (k.to_string(), v.to_string()))
-            .collect();
-        Scene::load("drop", &changes).unwrap();
+        Scene::load("drop").unwrap().set_all(changes).unwrap();
     }
 
     #[test]

@@ -57,7 +57,7 @@ impl Run {
         } else {
             Variant::Full
         };
-        let scene = Scene::load_variant(&self.scene, variant, &self.changes)?;
+        let scene = Scene::load_variant(&self.scene, variant)?.set_all(self.changes.clone())?;
         let path = self.out.clone().unwrap_or_else(|| self.default_out());
         forecast::check_memory(&self.scene, &scene)?;
         let mut simulation = scene.build().map_err(|error| match error {

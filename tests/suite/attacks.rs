@@ -213,7 +213,7 @@ fn numbers_that_mean_nothing_are_refused_where_they_come_in() {
     assert!(collider.motion(&x, &nowhere).is_err());
     assert!(Surfaces::uniform(&mesh, nowhere, 1e-3, 0.3).is_err());
     let mut settings = Settings::default();
-    settings.repulsion.reach = f64::NAN;
+    settings.repulsion.stiffness = f64::NAN;
     let resolved = resolve(
         &settings,
         &state,
@@ -227,7 +227,7 @@ fn numbers_that_mean_nothing_are_refused_where_they_come_in() {
         resolved
             .unwrap_err()
             .to_string()
-            .contains("repulsion.reach")
+            .contains("repulsion.stiffness")
     );
 }
 
@@ -265,7 +265,7 @@ fn lists_of_the_wrong_length_are_refused_by_name() {
 }
 
 fn small_drop() -> Simulation {
-    let scene = Scene::load_variant("drop", Variant::Small, &[]).unwrap();
+    let scene = Scene::load_variant("drop", Variant::Small).unwrap();
     scene.build().unwrap()
 }
 

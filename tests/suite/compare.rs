@@ -6,8 +6,8 @@ use percale::compare::{Figures, Method, compare};
 use percale::scene::{Scene, Variant};
 
 fn method(name: &str, response: &str) -> Method {
-    let changes = [("response".to_string(), response.to_string())];
-    let scene = Scene::load_variant("squares-plane", Variant::Small, &changes).unwrap();
+    let scene = Scene::load_variant("squares-plane", Variant::Small).unwrap();
+    let scene = scene.set("response", response).unwrap();
     Method {
         name: name.into(),
         simulation: scene.build().unwrap(),

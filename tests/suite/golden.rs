@@ -17,7 +17,7 @@ struct Golden {
 
 /// SHA-256 of the little-endian positions of the start and of some frames.
 fn hash(name: &str, frames: u64) -> String {
-    let scene = Scene::load_variant(name, Variant::Small, &[]).unwrap();
+    let scene = Scene::load_variant(name, Variant::Small).unwrap();
     let mut simulation = scene.build().unwrap();
     let mut hash = Sha256::new();
     for frame in 0..=frames {

@@ -5,7 +5,7 @@ use percale::scene::{Scene, Variant};
 use percale::step::Simulation;
 
 fn small(name: &str) -> Simulation {
-    let scene = Scene::load_variant(name, Variant::Small, &[]).unwrap();
+    let scene = Scene::load_variant(name, Variant::Small).unwrap();
     scene.build().unwrap()
 }
 
@@ -38,7 +38,7 @@ fn two_free_sheets() -> Simulation {
          [[cloth]]\nname = \"lower\"\nshape = { kind = \"sheet\", size = [0.5, 0.5], cells = [9, 9] }\nvelocity = [0.1, 0.8, 0]\n\
          [[cloth]]\nname = \"upper\"\nshape = { kind = \"sheet\", size = [0.4, 0.4], cells = [7, 7] }\n\
          position = [0.05, 0.06, 0.02]\nrotation = [8, 20, 5]\nvelocity = [0, -0.5, 0.2]\n";
-    let scene = Scene::from_text(text, "test.toml", &[]).unwrap();
+    let scene = Scene::from_text(text, "test.toml").unwrap();
     scene.build().unwrap()
 }
 

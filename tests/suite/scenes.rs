@@ -5,17 +5,14 @@ use percale::verify::audit;
 use rayon::prelude::*;
 
 fn load(name: &str, changes: &[(&str, &str)]) -> Scene {
-    let changes: Vec<_> = changes
-        .iter()
-        .map(|(k, v)| (k.to_string(), v.to_string()))
-        .collect();
-    Scene::load(name, &changes).unwrap()
+    let scene = Scene::load(name).unwrap();
+    scene.set_all(changes.iter().copied()).unwrap()
 }
 
 #[test]
 fn every_small_scene_starts() {
     for (name, _) in BUILTIN {
-        let scene = Scene::load_variant(name, Variant::Small, &[]).unwrap();
+        let scene = Scene::load_variant(name, Variant::Small).unwrap();
         let built = scene.build();
         let mut simulation = built.unwrap_or_else(|error| panic!("{name}: {error}"));
         for _ in 0..2 {
@@ -82,7 +79,7 @@ fn run_jittered(scene: &Scene, seed: u64) -> Result<(usize, usize), String> {
 fn small_scenes_run_to_the_end_from_jittered_starts() {
     let mut failures = Vec::new();
     for name in JITTERED {
-        let scene = Scene::load_variant(name, Variant::Small, &[]).unwrap();
+        let scene = Scene::load_variant(name, Variant::Small).unwrap();
         let seeds = (0..10_u32).into_par_iter().with_max_len(1);
         let runs: Vec<_> = seeds
             .map(|seed| run_jittered(&scene, seed.into()))
@@ -102,8 +99,8 @@ fn small_scenes_run_to_the_end_from_jittered_starts() {
 #[test]
 fn a_ball_of_fifty_metres_per_second_passes_no_drape() {
     let shot = "[{ time = 0.02 }, { time = 0.08, move = [0, 0, 3] }]";
-    let changes = [("obstacle.0.motion.0.keys".to_string(), shot.to_string())];
-    let scene = Scene::load_variant("cannonball", Variant::Small, &changes).unwrap();
+    let scene = Scene::load_variant("cannonball", Variant::Small).unwrap();
+    let scene = scene.set("obstacle.0.motion.0.keys", shot).unwrap();
     let mut simulation = scene.build().unwrap();
     let bodies = simulation.state().mesh().bodies().to_vec();
     let mut farthest = vec![f64::NEG_INFINITY; bodies.len()];
@@ -165,7 +162,7 @@ fn every_scene_says_what_it_is_for_and_has_a_small_variant() {
         );
         let sourced = |line: &&str| line.starts_with("# After ") || line.starts_with("# Ours");
         assert!(comment.iter().any(sourced), "{name}");
-        let small = Scene::load_variant(name, Variant::Small, &[]).unwrap();
+        let small = Scene::load_variant(name, Variant::Small).unwrap();
         let full = load(name, &[]);
         assert_ne!(small, full, "{name}");
         assert_eq!(
@@ -232,8 +229,8 @@ fn a_small_drop_lands_folds_and_never_crosses() {
 
 #[test]
 fn progress_is_told_after_every_interval_and_changes_nothing() {
-    let changes = [("cloth.0.shape.cells".to_string(), "[6, 6]".to_string())];
-    let scene = Scene::load_variant("drop", Variant::Small, &changes).unwrap();
+    let scene = Scene::load_variant("drop", Variant::Small).unwrap();
+    let scene = scene.set("cloth.0.shape.cells", "[6, 6]").unwrap();
     let (mut told, mut alone) = (scene.build().unwrap(), scene.build().unwrap());
     for _ in 0..3 {
         let mut shares = Vec::new();
