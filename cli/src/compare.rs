@@ -12,7 +12,6 @@ use std::process::ExitCode;
 use glam::DVec3;
 use percale::compare::{Figures, Method, compare};
 use percale::io::write_atomically;
-use percale::response::Stage as Response;
 use percale::scene::{Scene, Variant};
 
 use crate::failure::Failure;
@@ -21,6 +20,7 @@ use crate::output::say;
 use crate::progress::Progress;
 use crate::render::stage::{Source, Stage};
 use crate::run::{cannot_start, key_value};
+use crate::stages::stage_list;
 
 /// Compare methods on one scene, each frame from the same state
 ///
@@ -199,38 +199,6 @@ fn changes(text: &str) -> Result<Vec<(String, String)>, String> {
         changes.push((key, value));
     }
     Ok(changes)
-}
-
-/// `a,b{key=value,key=value}` as a TOML list of tables; nothing is an empty list.
-fn stage_list(text: &str) -> Result<String, String> {
-    let mut list: Vec<String> = Vec::new();
-    let mut rest = text.trim();
-    while !rest.is_empty() {
-        let end = rest.find([',', '{']).unwrap_or(rest.len());
-        let name = rest[..end].trim();
-        if Response::named(name).is_none() {
-            let known = Response::NAMES.join(", ");
-            return Err(format!("no stage '{name}'; there are: {known}"));
-        }
-        let mut table = format!("kind = \"{name}\"");
-        rest = &rest[end..];
-        if let Some(inside) = rest.strip_prefix('{') {
-            let (keys, after) = inside
-                .split_once('}')
-                .ok_or(format!("'{name}{{' has no closing brace"))?;
-            for pair in keys.split(',').filter(|pair| !pair.trim().is_empty()) {
-                let (key, value) = key_value(pair)?;
-                let is_word = value.starts_with(|c: char| c.is_ascii_alphabetic())
-                    && !["true", "false"].contains(&value.as_str());
-                let quote = if is_word { "\"" } else { "" };
-                let _ = write!(table, ", {key} = {quote}{value}{quote}");
-            }
-            rest = after.trim_start();
-        }
-        list.push(format!("{{ {table} }}"));
-        rest = rest.strip_prefix(',').unwrap_or(rest).trim_start();
-    }
-    Ok(format!("[{}]", list.join(", ")))
 }
 
 /// The figures without their frames.
