@@ -43,7 +43,7 @@ def main():
     parser.add_argument("--scenes", default=",".join(PAPER), help="by comma [all six]")
     parser.add_argument("--frames", type=int, help="stop each run after this many [the paper's]")
     parser.add_argument("--minutes", type=float, help="stop each run after this time [none]")
-    parser.add_argument("--impulses", default="max_rounds = 5, sweeps = 1, remember = false", help="settings of the impulses before, or 'none'")
+    parser.add_argument("--impulses", default='max_rounds = 5, form = "notes"', help="settings of the impulses before, or 'none'")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="another key of all scenes")
     parser.add_argument("--percale", type=pathlib.Path, default=ROOT / "target" / "release" / "percale", help="the program [target/release/percale]")
     parser.add_argument("--report", action="store_true", help="run nothing, print the table of what is there")

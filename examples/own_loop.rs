@@ -1,5 +1,8 @@
-// Percale in a simulator of your own: a mass-spring cloth falls on a ball and does not go through.
-// cargo run --release --example own_loop
+//! Percale in a simulator of your own: a mass-spring cloth falls on a ball and does not go through.
+//!
+//! `cargo run --release --example own_loop`
+
+#![allow(clippy::print_stdout, reason = "an example says what it does")]
 
 use std::sync::Arc;
 
@@ -7,7 +10,7 @@ use percale::geometry::{Body, BodyKind};
 use percale::scene::Shape;
 use percale::{Collider, DVec3, Mesh, Settings, Surfaces, resolve};
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     let cloth: Shape = toml::from_str("kind = 'sheet'\nsize = [1, 1]\ncells = [19, 19]")?;
     let ball: Shape = toml::from_str("kind = 'sphere'\nradius = 0.25\nsubdivisions = 3")?;
     let (cloth, ball) = (cloth.triangles()?, ball.triangles()?);

@@ -31,8 +31,7 @@
 //! ```
 //! use percale::scene::Scene;
 //!
-//! let small = [("cloth.0.shape.cells".to_string(), "[8, 8]".to_string())];
-//! let scene = Scene::load("drop", &small)?;
+//! let scene = Scene::load("drop")?.set("cloth.0.shape.cells", "[8, 8]")?;
 //! let mut simulation = scene.build()?; // Err: the start intersects, and where
 //! let report = simulation.step().expect("one frame of free fall");
 //! assert_eq!(report.intersections, 0);

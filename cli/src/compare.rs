@@ -12,7 +12,6 @@ use std::process::ExitCode;
 use glam::DVec3;
 use percale::compare::{Figures, Method, compare};
 use percale::io::write_atomically;
-use percale::response::Stage as Response;
 use percale::scene::{Scene, Variant};
 
 use crate::failure::Failure;
@@ -21,6 +20,7 @@ use crate::output::say;
 use crate::progress::Progress;
 use crate::render::stage::{Source, Stage};
 use crate::run::{cannot_start, key_value};
+use crate::stages::stage_list;
 
 /// Compare methods on one scene, each frame from the same state
 ///
@@ -86,7 +86,7 @@ impl Compare {
         let mut frames = self.frames;
         for (name, own) in &specs {
             let changes = [&self.changes[..], own].concat();
-            let scene = Scene::load_variant(&self.scene, variant, &changes)?;
+            let scene = Scene::load_variant(&self.scene, variant)?.set_all(changes)?;
             frames = frames.or(Some(scene.frames));
             methods.push(Method {
                 name: name.clone(),
@@ -201,38 +201,6 @@ fn changes(text: &str) -> Result<Vec<(String, String)>, String> {
     Ok(changes)
 }
 
-/// `a,b{key=value,key=value}` as a TOML list of tables; nothing is an empty list.
-fn stage_list(text: &str) -> Result<String, String> {
-    let mut list: Vec<String> = Vec::new();
-    let mut rest = text.trim();
-    while !rest.is_empty() {
-        let end = rest.find([',', '{']).unwrap_or(rest.len());
-        let name = rest[..end].trim();
-        if Response::named(name).is_none() {
-            let known = Response::NAMES.join(", ");
-            return Err(format!("no stage '{name}'; there are: {known}"));
-        }
-        let mut table = format!("kind = \"{name}\"");
-        rest = &rest[end..];
-        if let Some(inside) = rest.strip_prefix('{') {
-            let (keys, after) = inside
-                .split_once('}')
-                .ok_or(format!("'{name}{{' has no closing brace"))?;
-            for pair in keys.split(',').filter(|pair| !pair.trim().is_empty()) {
-                let (key, value) = key_value(pair)?;
-                let is_word = value.starts_with(|c: char| c.is_ascii_alphabetic())
-                    && !["true", "false"].contains(&value.as_str());
-                let quote = if is_word { "\"" } else { "" };
-                let _ = write!(table, ", {key} = {quote}{value}{quote}");
-            }
-            rest = after.trim_start();
-        }
-        list.push(format!("{{ {table} }}"));
-        rest = rest.strip_prefix(',').unwrap_or(rest).trim_start();
-    }
-    Ok(format!("[{}]", list.join(", ")))
-}
-
 /// The figures without their frames.
 fn totals(figures: &[Figures]) -> serde_json::Value {
     let each = figures.iter().map(|figures| {
@@ -315,24 +283,20 @@ mod tests {
     #[test]
     fn methods_are_read_as_people_write_them() {
         let (name, changes) =
-            method("ours=impulses{max_rounds=5},inelastic{form=paper, tolerance=1e-3}; failsafe=hold; time.max_loops=64")
+            method("ours=impulses{max_rounds=5},inelastic{form=paper, max_rounds=9}; failsafe=hold; time.max_loops=64")
                 .unwrap();
         assert_eq!(name, "ours");
         let expected = [
             (
                 "response",
-                "[{ kind = \"impulses\", max_rounds = 5 }, { kind = \"inelastic\", form = \"paper\", tolerance = 1e-3 }]",
+                "[{ kind = \"impulses\", max_rounds = 5 }, { kind = \"inelastic\", form = \"paper\", max_rounds = 9 }]",
             ),
             ("failsafe", "[{ kind = \"hold\" }]"),
             ("time.max_loops", "64"),
         ];
         let changes: Vec<(&str, &str)> = changes.iter().map(|(k, v)| (&k[..], &v[..])).collect();
         assert_eq!(changes, expected);
-        let changes: Vec<_> = changes
-            .iter()
-            .map(|(k, v)| (k.to_string(), v.to_string()))
-            .collect();
-        Scene::load("drop", &changes).unwrap();
+        Scene::load("drop").unwrap().set_all(changes).unwrap();
     }
 
     #[test]

@@ -17,6 +17,7 @@ mod render;
 mod resolve;
 mod run;
 mod scenes;
+mod stages;
 
 use std::process::ExitCode;
 

@@ -14,6 +14,7 @@ use crate::forecast;
 use crate::interrupt::Interrupt;
 use crate::output::say;
 use crate::progress::Progress;
+use crate::stages::stage_list;
 
 /// Run a scene and write its motion to a result folder
 #[derive(Debug, clap::Args)]
@@ -32,6 +33,12 @@ pub(crate) struct Run {
     /// Change a key of the scene, e.g. --set friction=0.5 --set cloth.0.fabric=silk
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
     changes: Vec<(String, String)>,
+    /// Stages of every attempt instead of the scene's, e.g. "impulses{max_rounds=16},inelastic"; or none
+    #[arg(long, value_name = "STAGES", value_parser = stage_list)]
+    response: Option<String>,
+    /// Further stages at the shortest interval instead of the scene's, e.g. hold; or none
+    #[arg(long, value_name = "STAGES", value_parser = stage_list)]
+    failsafe: Option<String>,
     /// Continue an interrupted run, to the same bits
     #[arg(long)]
     resume: bool,
@@ -57,7 +64,7 @@ impl Run {
         } else {
             Variant::Full
         };
-        let scene = Scene::load_variant(&self.scene, variant, &self.changes)?;
+        let scene = Scene::load_variant(&self.scene, variant)?.set_all(self.all_changes())?;
         let path = self.out.clone().unwrap_or_else(|| self.default_out());
         forecast::check_memory(&self.scene, &scene)?;
         let mut simulation = scene.build().map_err(|error| match error {
@@ -140,6 +147,15 @@ impl Run {
         } else {
             ExitCode::from(1)
         })
+    }
+
+    /// Keys that options set, after those of `--set`.
+    fn all_changes(&self) -> Vec<(&str, &str)> {
+        let set = self.changes.iter().map(|(k, v)| (k.as_str(), v.as_str()));
+        let lists = [("response", &self.response), ("failsafe", &self.failsafe)];
+        let lists = lists.into_iter();
+        set.chain(lists.filter_map(|(key, list)| Some((key, list.as_deref()?))))
+            .collect()
     }
 
     /// Leaves a start that crosses itself in the folder, to be looked at, and says so.

@@ -59,7 +59,7 @@ impl Scenes {
             Variant::Full
         };
         let entry = |&(name, _): &(&'static str, &str)| {
-            let scene = Scene::load_variant(name, variant, &[])?;
+            let scene = Scene::load_variant(name, variant)?;
             Ok(Entry {
                 name,
                 counts: scene.counts()?,

@@ -102,6 +102,48 @@ fn a_killed_run_resumes_to_the_same_hash_and_threads_do_not_matter() {
 }
 
 #[test]
+fn stages_named_on_the_command_line_are_recorded_and_asked_for_again_by_resume() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let run = |more: &[&str]| {
+        let out = out.to_str().unwrap();
+        let arguments = ["run", "squares-plane", "--small", "--json", "-o", out];
+        percale(&[&arguments, more].concat()).output().unwrap()
+    };
+    let stages = [
+        "--response",
+        "impulses{max_rounds=16,form=notes},rigid_zones",
+        "--failsafe",
+        "none",
+    ];
+    let first = run(&[&stages[..], &["--frames", "1"]].concat());
+    assert!(first.status.success(), "{first:?}");
+    let scene = std::fs::read_to_string(out.join("scene.toml")).unwrap();
+    for line in [
+        "failsafe = []",
+        "kind = \"impulses\"\nmax_rounds = 16\nform = \"notes\"",
+        "kind = \"rigid_zones\"",
+    ] {
+        assert!(scene.contains(line), "{line}: {scene}");
+    }
+    let other = run(&["--frames", "2", "--resume"]);
+    assert_eq!(other.status.code(), Some(2), "{other:?}");
+    let message = String::from_utf8_lossy(&other.stderr).into_owned();
+    assert!(
+        message.contains("response") || message.contains("failsafe"),
+        "{message}"
+    );
+    let same = run(&[&stages[..], &["--frames", "2", "--resume"]].concat());
+    assert!(same.status.success(), "{same:?}");
+    assert_eq!(json(&same)["frames"], 2);
+    let message = refusal(&["run", "drop", "--response", "impulse"]);
+    assert!(
+        message.contains("no stage 'impulse'") && message.contains("inelastic"),
+        "{message}"
+    );
+}
+
+#[test]
 fn a_changed_scene_is_not_resumed_and_says_what_changed() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("run");

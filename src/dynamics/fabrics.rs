@@ -25,6 +25,8 @@
 //! Stretch stiffness is *below* the measured values on purpose, by about ten: a cloth of 1 kN/m stretches by 0.2 % under a metre of
 //! its own weight, which nobody sees, while ten times the stiffness asks for three times as many Newmark loops.
 
+use std::path::PathBuf;
+
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, MapAccess, Visitor};
@@ -47,6 +49,9 @@ pub enum FabricError {
         /// The name asked for.
         name: String,
     },
+    /// Its numbers are in a file that was not read.
+    #[error("fabric: `file` is read when a scene is loaded from a file")]
+    NotRead,
     /// A value makes no physical sense.
     #[error("fabric: {key} is {value}, but must be {must}")]
     Value {
@@ -256,6 +261,9 @@ fn median(mut values: Vec<f64>) -> f64 {
 #[serde(deny_unknown_fields)]
 struct Table {
     like: Option<String>,
+    /// A measured fabric in the JSON form of `ARCSim`, relative to the scene file, in place of `like`; its numbers are read when the scene is
+    /// loaded, so that a result folder holds them.
+    file: Option<PathBuf>,
     density: Option<f64>,
     stretch: Option<[f64; 2]>,
     coupling: Option<f64>,
@@ -268,6 +276,9 @@ struct Table {
 
 impl Table {
     fn fabric(self) -> Result<Fabric, FabricError> {
+        if self.file.is_some() {
+            return Err(FabricError::NotRead);
+        }
         let base = match &self.like {
             Some(name) => Fabric::named(name)?,
             None => Fabric::default(),
@@ -287,7 +298,7 @@ impl Table {
     }
 }
 
-/// `fabric = "denim"` or `fabric = { like = "denim", density = 0.35 }`.
+/// `fabric = "denim"` or `fabric = { like = "denim", density = 0.35 }`; of `{ file = "measured.json" }` the scene makes numbers first.
 impl<'de> Deserialize<'de> for Fabric {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct NameOrTable;
@@ -320,7 +331,7 @@ impl JsonSchema for Fabric {
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let table = generator.subschema_for::<Table>();
         json_schema!({
-            "description": "A named fabric, or a table; `like` sets the keys that are not given.",
+            "description": "A named fabric, or a table; `like` or `file` sets the keys that are not given.",
             "anyOf": [{ "type": "string", "enum": FABRICS }, table],
         })
     }

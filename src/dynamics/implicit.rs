@@ -39,11 +39,11 @@ use crate::touch::TouchWork;
 #[serde(default, deny_unknown_fields)]
 pub struct ImplicitEuler {
     /// A linear solve, and Newton's method, stop when the residual has fallen by this factor (against that of
-    /// unchanged velocities).
+    /// unchanged velocities), above 0 and below 1. Not a key of scenes: for tests of laws that hold exactly.
+    #[serde(skip)]
     pub tolerance: f64,
-    /// A linear solve stops after this many iterations.
-    pub max_iterations: u32,
-    /// Newton steps at most; 1 is the linearly implicit method.
+    /// Newton steps at most, at least 1: 1 is the linearly implicit method \[BW98\]. Not a key of scenes either.
+    #[serde(skip)]
     pub max_newton: u32,
 }
 
@@ -51,12 +51,13 @@ impl Default for ImplicitEuler {
     fn default() -> Self {
         Self {
             tolerance: 1e-3,
-            max_iterations: 1000,
             max_newton: 1,
         }
     }
 }
 
+/// A linear solve stops after this many iterations: a bound that keeps one solve from stalling a run.
+const MAX_ITERATIONS: u32 = 1000;
 /// How often a step is halved for the strain limit.
 const MAX_HALVINGS: u32 = 2;
 /// Newton steps that harden what is above the strain limit.
@@ -211,7 +212,7 @@ impl<'a> Step<'a> {
         let clock = Instant::now();
         let stop = Stop {
             residual: self.settings.tolerance * self.scale,
-            max_iterations: self.settings.max_iterations,
+            max_iterations: MAX_ITERATIONS,
         };
         let system = self.system;
         let system = (&self.matrix, &system.elements.pattern, system.hierarchy);

@@ -33,6 +33,13 @@ use crate::touch::TouchWork;
 /// Damping of bending is explicit where half a loop removes at most this share of a velocity.
 const WEAK: f64 = 0.1;
 
+/// The damping solve stops when its residual has fallen by this factor. Momentum does not suffer from an early stop,
+/// only the strength of the damping.
+const TOLERANCE: f64 = 1e-2;
+
+/// The damping solve stops after this many iterations: a bound that keeps one solve from stalling a run.
+const MAX_ITERATIONS: u32 = 100;
+
 /// Semi-implicit Newmark.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -40,20 +47,11 @@ pub struct Newmark {
     /// Loop length as a multiple of the provably stable one. At most 1 is stable for certain; damping makes more
     /// usable (a loop shorter than twice [`super::Fabric::stretch_damping`] is damped at every frequency).
     pub cfl: f64,
-    /// The damping solve stops when its residual has fallen by this factor. Momentum does not suffer from an early stop,
-    /// only the strength of the damping.
-    pub tolerance: f64,
-    /// The damping solve stops after this many iterations.
-    pub max_iterations: u32,
 }
 
 impl Default for Newmark {
     fn default() -> Self {
-        Self {
-            cfl: 1.0,
-            tolerance: 1e-2,
-            max_iterations: 100,
-        }
+        Self { cfl: 1.0 }
     }
 }
 
@@ -192,7 +190,7 @@ impl Newmark {
         }
         let mut looks = Looks::new(system.elements);
         for k in 1..=loops {
-            iterations += self.half(system, h, &f, &mut v, &mut solve);
+            iterations += Self::half(system, h, &f, &mut v, &mut solve);
             if let Some(touching) = &mut touching {
                 touching.act(h, &x, &mut v, system.inverse_mass);
             }
@@ -220,7 +218,7 @@ impl Newmark {
             if let Some(touching) = &touching {
                 touching.add_force(&mut f);
             }
-            iterations += self.half(system, h, &f, &mut v, &mut solve);
+            iterations += Self::half(system, h, &f, &mut v, &mut solve);
             let elements = system.elements;
             elements.stop_stretching(&met, system.inverse_mass, &x, &mut v, &mut looks);
         }
@@ -238,7 +236,6 @@ impl Newmark {
 
     /// `(M + h/2 D) v_new = M v + h/2 f`; returns the iterations it took.
     fn half(
-        &self,
         system: &System<'_>,
         h: f64,
         f: &[DVec3],
@@ -248,7 +245,7 @@ impl Newmark {
         for (i, v) in v.iter_mut().enumerate() {
             *v += (0.5 * h * system.inverse_mass[i]) * f[i];
         }
-        solve.run(self, system, 0.5 * h, v)
+        solve.run(system, 0.5 * h, v)
     }
 }
 
@@ -302,13 +299,13 @@ impl System<'_> {
     pub(super) fn damp(&self, x: &[DVec3], v: &mut [DVec3], seconds: f64) {
         let mut solve = DampingSolve::default();
         self.elements.dampers(x, &mut solve.dampers);
-        solve.run(&Newmark::default(), self, seconds, v);
+        solve.run(self, seconds, v);
     }
 }
 
 impl DampingSolve<'_> {
     /// Solves `(M + s D) v_new = M v` for the free nodes; scripted ones keep their velocity.
-    fn run(&mut self, newmark: &Newmark, system: &System<'_>, s: f64, v: &mut [DVec3]) -> u32 {
+    fn run(&mut self, system: &System<'_>, s: f64, v: &mut [DVec3]) -> u32 {
         if self.dampers.is_empty() {
             return 0;
         }
@@ -325,13 +322,13 @@ impl DampingSolve<'_> {
         r.resize(v.len(), DVec3::ZERO);
         dampers.add_product(-s, v, r);
         let mut energy = weighted_square(w, r);
-        let goal = newmark.tolerance * newmark.tolerance * energy;
+        let goal = TOLERANCE * TOLERANCE * energy;
         p.clear();
         p.extend(r.iter().zip(w).map(|(r, w)| *w * *r));
         q.clear();
         q.extend(p.iter().zip(mass).map(|(p, m)| *m * *p));
         let mut iterations = 0;
-        while energy > goal && iterations < newmark.max_iterations {
+        while energy > goal && iterations < MAX_ITERATIONS {
             // few passes over the nodes: they cost as much as the product itself
             dampers.add_product(s, p, q);
             let step = energy / dot(p, q);

@@ -52,7 +52,7 @@ impl Recording {
         let checksums = Checksums::read(path, &stored.seal)?;
         let scene_path = path.join("scene.toml");
         let scene_text = read_text(&checksums, &scene_path, "scene.toml")?;
-        let scene = Scene::from_text(&scene_text, &scene_path.display().to_string(), &[])
+        let scene = Scene::from_text(&scene_text, &scene_path.display().to_string())
             .map_err(|error| damaged(&scene_path, error.to_string()))?;
 
         let (mut faces, mut bodies, mut caches) = (Vec::new(), Vec::<Body>::new(), Vec::new());
@@ -321,8 +321,7 @@ mod tests {
             ("cloth.0.shape.cells", "[4, 4]"),
             ("obstacle.0.shape.subdivisions", "0"),
         ];
-        let small = small.map(|(k, v)| (k.to_string(), v.to_string()));
-        let scene = Scene::load("drop", &small).unwrap();
+        let scene = Scene::load("drop").unwrap().set_all(small).unwrap();
         let mut run = scene.build().unwrap();
         let mut folder =
             ResultFolder::create(path, &scene, run.state(), &run.checkpoint(), false).unwrap();

@@ -5,7 +5,7 @@
 //! null motion from a certified start is free of impacts, the stage succeeds whenever no scripted vertex
 //! forces contact. It is ours, after the "cutting the timestep" of the course notes, zone by zone.
 //!
-//! Guaranteed: ends within `max_rounds`; then, with nothing scripted in the way, no impact is left.
+//! Guaranteed: ends within `MAX_ROUNDS`; then, with nothing scripted in the way, no impact is left.
 //! Not guaranteed: momentum. A held zone looks frozen, so each use is counted as a fail-safe.
 
 use glam::DVec3;
@@ -16,27 +16,19 @@ use super::zones::Sets;
 use crate::geometry::Impact;
 use crate::state::Candidate;
 
-/// Settings of the hold stage.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// The hold stage; there is nothing to set.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Hold {
-    /// Share of the way to a zone's first impact that it still goes, in (0, 1).
-    pub fraction: f64,
-    /// Times a zone may go part of its way before it stops where it started.
-    pub max_cuts: u32,
-    /// Rounds in all; in the last one every free vertex stops.
-    pub max_rounds: u32,
-}
+pub struct Hold {}
 
-impl Default for Hold {
-    fn default() -> Self {
-        Self {
-            fraction: 0.8,
-            max_cuts: 3,
-            max_rounds: 64,
-        }
-    }
-}
+/// Share of the way to a zone's first impact that it still goes, in (0, 1): near 1 it would end too close to what it met.
+const FRACTION: f64 = 0.8;
+
+/// Times a zone may go part of its way before it stops where it started: of its motion 0.8³ is left by then at most, about half.
+const MAX_CUTS: u32 = 3;
+
+/// Rounds in all; in the last one every free vertex stops, so that the stage ends in any case.
+pub(super) const MAX_ROUNDS: u32 = 64;
 
 /// Zones, how far each goes, and where its vertices wanted to go.
 pub(super) struct Zones {
@@ -86,15 +78,15 @@ impl Hold {
         for (root, &time) in earliest.iter().enumerate() {
             if time.is_finite() && zones.sets.root(root as u32) == root as u32 {
                 zones.cuts[root] += 1;
-                let cut = if zones.cuts[root] > self.max_cuts {
+                let cut = if zones.cuts[root] > MAX_CUTS {
                     0.0
                 } else {
-                    self.fraction * time
+                    FRACTION * time
                 };
                 zones.share[root] *= cut;
             }
         }
-        let last = zones.round >= self.max_rounds;
+        let last = zones.round >= MAX_ROUNDS;
         let mut changed = Vec::new();
         for (v, &start) in candidate.start.positions().iter().enumerate() {
             if candidate.inverse_mass[v] == 0.0 {

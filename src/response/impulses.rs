@@ -8,7 +8,7 @@
 //! - A pair that starts further apart than the thickness may still close in to the thickness; one that starts
 //!   nearer keeps its distance ("cloth can get closer and closer" is the notes' robustness problem).
 //! - Impacts are remembered within an interval: one that was pushed open by its own impulse and closed again by a
-//!   neighbour's costs a few flops to find, where the notes detect anew. `sweeps = 1, remember = false` is theirs.
+//!   neighbour's costs a few flops to find, where the notes detect anew. `form = "notes"` is theirs.
 //!
 //! Guaranteed: linear momentum of free vertices, up to rounding. Not guaranteed: that impacts run out.
 
@@ -27,18 +27,29 @@ use crate::state::Candidate;
 pub struct Impulses {
     /// Rounds of detection before the next stage takes over; 0 switches the stage off.
     pub max_rounds: u32,
-    /// Passes over the impacts between two rounds of detection, at least 1.
-    pub sweeps: u32,
-    /// Whether impacts of earlier rounds stay on the list.
-    pub remember: bool,
+    /// What becomes of impacts between two rounds of detection.
+    pub form: ImpulseForm,
 }
+
+/// What becomes of impacts between two rounds of detection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ImpulseForm {
+    /// Those of earlier rounds stay on the list, and all are gone through several times: ours.
+    #[default]
+    Remembered,
+    /// One pass over what was detected, nothing remembered (course notes).
+    Notes,
+}
+
+/// Passes over the impacts between two rounds of detection: a pass costs a few flops per impact, a round a look at the motion.
+const SWEEPS: u32 = 4;
 
 impl Default for Impulses {
     fn default() -> Self {
         Self {
             max_rounds: 30,
-            sweeps: 4,
-            remember: true,
+            form: ImpulseForm::Remembered,
         }
     }
 }
@@ -81,14 +92,18 @@ impl Impulses {
         seen: &mut Seen,
         candidate: &mut Candidate<'_>,
     ) -> Vec<u32> {
-        if !self.remember {
-            *seen = Seen::default();
-        }
+        let sweeps = match self.form {
+            ImpulseForm::Remembered => SWEEPS,
+            ImpulseForm::Notes => {
+                *seen = Seen::default();
+                1
+            }
+        };
         for impact in impacts {
             seen.add(impact, candidate);
         }
         let mut changed = vec![false; candidate.x.len()];
-        for _ in 0..self.sweeps.max(1) {
+        for _ in 0..sweeps {
             let mut moved = false;
             for ((point, target), pushed) in seen.points.iter().zip(&mut seen.pushed) {
                 if keep_open(candidate, point, *target) {

@@ -22,8 +22,8 @@ pub use bounce::bounce;
 pub use contact::settle;
 pub use coupling::Coupling;
 pub use hold::Hold;
-pub use impulses::Impulses;
-pub use inelastic::Inelastic;
+pub use impulses::{ImpulseForm, Impulses};
+pub use inelastic::{Inelastic, Precision};
 pub use pass::{Pass, Scope};
 pub use repulsion::{Pressed, Repelled, Repulsion, RepulsionForm};
 pub use rigid_zones::RigidZones;
@@ -89,9 +89,9 @@ impl Stage {
     fn max_rounds(&self) -> u32 {
         match self {
             Self::Impulses(stage) => stage.max_rounds,
-            Self::RigidZones(stage) => stage.max_rounds,
+            Self::RigidZones(_) => rigid_zones::MAX_ROUNDS,
             Self::Inelastic(stage) => stage.max_rounds,
-            Self::Hold(stage) => stage.max_rounds,
+            Self::Hold(_) => hold::MAX_ROUNDS,
         }
     }
 

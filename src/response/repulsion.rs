@@ -25,10 +25,10 @@ use crate::state::Candidate;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RepulsionForm {
-    /// By `fraction` of the missing gap in every interval.
+    /// By a tenth of the missing gap in every interval.
     #[default]
     Kinematic,
-    /// By a spring of `stiffness`, at most by `fraction` of the missing gap; approach is stopped by the share `damping`. Cloth that
+    /// By a spring of `stiffness`, at most by a tenth of the missing gap; approach is stopped by the share `damping`. Cloth that
     /// gives under pressure.
     Spring,
 }
@@ -39,36 +39,42 @@ pub enum RepulsionForm {
 pub struct Repulsion {
     /// What opens a gap.
     pub form: RepulsionForm,
-    /// Share of the missing gap that one interval opens, at most in the spring form; 0 only stops the approach, 1 pops.
-    pub fraction: f64,
     /// Stiffness of a spring between two closest points, in N/m; in the spring form only.
     pub stiffness: f64,
     /// Share of the approach within the thickness that is stopped in one interval, 0 to 1; in the spring form only, the kinematic
     /// one stops all of it.
     pub damping: f64,
-    /// Proximities are looked for up to this many thicknesses; below 1 would miss some that matter.
-    pub reach: f64,
     /// Most passes over all proximities; 0 switches repulsions off. A stack of n layers needs several times n. In the loops of an integrator that
     /// is for all of them together, but each has four.
     pub max_sweeps: u32,
-    /// Passes end when no gap lacks more than this share of its thickness.
-    pub tolerance: f64,
     /// Whether what is near touches within the loops of the integrator already (Newmark, kinematic form). Without, cloth under load is
     /// sent into what it lies on and put back once per interval.
     pub in_loops: bool,
+    /// Passes end when no gap lacks more than this share of its thickness, at least 0. Not a key of scenes: for tests that ask what
+    /// passes converge to.
+    #[serde(skip)]
+    pub tolerance: f64,
 }
+
+/// Share of the missing gap that one interval opens, at most in the spring form \[BFA02\]: 0 would only stop the approach, 1 pops.
+const FRACTION: f64 = 0.1;
+
+/// Proximities are looked for up to this many thicknesses: below 1 would miss some that matter, and what is a little further off may come
+/// near within the interval.
+const REACH: f64 = 1.5;
+
+/// Passes end when no gap lacks more than this share of its thickness: next to what impacts are judged by, half a gap, it is nothing.
+const TOLERANCE: f64 = 0.01;
 
 impl Default for Repulsion {
     fn default() -> Self {
         Self {
             form: RepulsionForm::Kinematic,
-            fraction: 0.1,
             stiffness: 100.0,
             damping: 1.0,
-            reach: 1.5,
             max_sweeps: 60,
-            tolerance: 0.01,
             in_loops: true,
+            tolerance: TOLERANCE,
         }
     }
 }
@@ -105,7 +111,7 @@ impl Repulsion {
     /// What is near at the start of the interval: for [`Repulsion::apply`], and for [`super::respond`] to know where cloth
     /// lies on something. The end positions of the candidate only spare work.
     pub fn near(&self, candidate: &Candidate<'_>, collider: &mut Collider) -> Vec<Proximity> {
-        let reach = self.reach(candidate);
+        let reach = reach(candidate);
         collider.expect(candidate.motion(), &reach);
         let x = candidate.start.positions();
         collider.proximities(x, &margin(&reach, candidate), None)
@@ -114,7 +120,7 @@ impl Repulsion {
     /// What is near at the start of the interval, and the impacts between other features in a candidate that goes on as it did, where the
     /// surfaces are nearest to each other.
     pub fn foresee(&self, candidate: &Candidate<'_>, collider: &mut Collider) -> Foreseen {
-        let reach = self.reach(candidate);
+        let reach = reach(candidate);
         collider.expect(candidate.motion(), &reach);
         let thickness = candidate.surfaces.thickness();
         let margins = [&reach, thickness].map(|thickness| margin(thickness, candidate));
@@ -123,11 +129,6 @@ impl Repulsion {
         let is_nearest = |impact: &Impact| is_critical(mesh, impact, x0, &candidate.x);
         foreseen.impacts.retain(is_nearest);
         foreseen
-    }
-
-    fn reach(&self, candidate: &Candidate<'_>) -> Vec<f64> {
-        let thickness = candidate.surfaces.thickness().iter();
-        thickness.map(|h| self.reach * h).collect()
     }
 
     /// Applies repulsions to a candidate of `share` of the longest interval. `before` are the forces of the interval before, by pair; they only
@@ -218,11 +219,7 @@ impl Repulsion {
             coupled(near.pair, point, self.thickness(near, &point, candidate))
         });
         let contacts = contacts.chain(coming).collect();
-        Coupling::new(
-            contacts,
-            self.fraction * share / candidate.dt,
-            self.max_sweeps,
-        )
+        Coupling::new(contacts, FRACTION * share / candidate.dt, self.max_sweeps)
     }
 
     /// Opens what the loops of the integrator have left nearer than six tenths of their thickness; returns by how much, by vertex.
@@ -240,7 +237,7 @@ impl Repulsion {
                 let thickness = self.thickness(near, &point, candidate);
                 let floor = CLOSED * thickness;
                 let lack = (floor - near.gap).max(0.0);
-                let rate = self.fraction * share.max(lack / floor);
+                let rate = FRACTION * share.max(lack / floor);
                 let target = near.gap.min(floor) + rate * lack;
                 let from = point.relative(&candidate.x);
                 let friction = candidate.friction_of(&point);
@@ -260,7 +257,7 @@ impl Repulsion {
     /// The distance that a near pair should have, in metres: the threshold may be clamped by the rest distance of neighbours.
     fn thickness(&self, near: &Proximity, point: &ContactPoint, candidate: &Candidate<'_>) -> f64 {
         let thickness = candidate.thickness_of(point);
-        thickness.min(near.threshold / self.reach)
+        thickness.min(near.threshold / REACH)
     }
 
     /// A near pair as a contact whose approach is stopped, and by how much it is to be opened then, in metres.
@@ -274,7 +271,7 @@ impl Repulsion {
         let thickness = self.thickness(near, point, candidate);
         let lack = (thickness - near.gap).max(0.0);
         // short intervals open as fast as whole ones together, but what is nearly closed must open faster than sweeps let it close
-        let rate = self.fraction * share.max(lack / thickness);
+        let rate = FRACTION * share.max(lack / thickness);
         let (kept, opened) = (near.gap.min(thickness), rate * lack);
         let (target, opened) = match self.form {
             RepulsionForm::Kinematic => (kept, opened),
@@ -319,6 +316,12 @@ impl Repulsion {
             }
         }
     }
+}
+
+/// How far proximities are looked for, in metres by vertex.
+fn reach(candidate: &Candidate<'_>) -> Vec<f64> {
+    let thickness = candidate.surfaces.thickness().iter();
+    thickness.map(|h| REACH * h).collect()
 }
 
 fn margin<'a>(thickness: &'a [f64], candidate: &Candidate<'a>) -> Margin<'a> {

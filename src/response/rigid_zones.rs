@@ -14,7 +14,7 @@
 //! - The turn is the linear map 1 + \[ω\], not a finite rotation. The motion is straight anyway, and the straight
 //!   motion into a rotated place shrinks on the way and loses angular momentum (0.7 % at 0.2 rad). `1 + t\[ω\]` is
 //!   invertible for all t (its determinant is 1 + t²ω²), so the zone stays free of intersections at every
-//!   moment, and both momenta are kept to rounding. It grows by ω²/2; `max_angle` bounds that.
+//!   moment, and both momenta are kept to rounding. It grows by ω²/2; `MAX_ANGLE` bounds that.
 //! - Collinear zones have a singular inertia: the pseudo-inverse leaves out the turn that nothing can feel.
 //! - Scripted vertices do not connect zones (a floor would glue together all that lies on it). A zone that meets
 //!   some takes their motion, if it is a common translation; if it is none, the zone is left to the next stage,
@@ -28,24 +28,16 @@ use super::zones::Sets;
 use crate::geometry::Impact;
 use crate::state::Candidate;
 
-/// Settings of the rigid zones.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// The rigid zones; there is nothing to set.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct RigidZones {
-    /// Rounds before the next stage takes over; each may only merge zones, so few are needed.
-    pub max_rounds: u32,
-    /// Largest turn of a zone in one interval, in radians; what exceeds it is lost. 0 forbids turning.
-    pub max_angle: f64,
-}
+pub struct RigidZones {}
 
-impl Default for RigidZones {
-    fn default() -> Self {
-        Self {
-            max_rounds: 50,
-            max_angle: 0.2,
-        }
-    }
-}
+/// Rounds before the next stage takes over; each may only merge zones, so few are needed.
+pub(super) const MAX_ROUNDS: u32 = 50;
+
+/// Largest turn of a zone in one interval, in radians; what exceeds it is lost. A zone grows by 2 % at this angle.
+const MAX_ANGLE: f64 = 0.2;
 
 /// Zones, and where their vertices wanted to go.
 pub(super) struct Zones {
@@ -157,7 +149,7 @@ impl RigidZones {
         let turn = solve_symmetric(inertia, momentum);
         Motion {
             shift,
-            turn: turn.clamp_length_max(self.max_angle),
+            turn: turn.clamp_length_max(MAX_ANGLE),
             centre,
         }
     }

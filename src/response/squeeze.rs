@@ -9,7 +9,7 @@
 //! Source: \[HVTG08\] for the zones; constraints are generated, as there, from what the last motion meets. It is ours to ask for the smallest conflict.
 //! Guaranteed: a [`Pinched`] has been weighed, with all of its rounding errors; linear momentum of free vertices. Not guaranteed: an answer.
 
-use super::inelastic::{Inelastic, Pinched, Zones};
+use super::inelastic::{Inelastic, Pinched, Precision, Zones};
 use super::{Account, Response, Round};
 use crate::geometry::{Asked, Collider, Impact, ccd};
 use crate::state::Candidate;
@@ -17,12 +17,13 @@ use crate::state::Candidate;
 /// Rounds without an answer after which there is none.
 const MAX_ROUNDS: usize = 64;
 
-/// Zones up to this many contacts are solved by the method that proves; gaps differ by orders of magnitude here, and iterations
+/// Zones up to many contacts are solved by the method that proves; gaps differ by orders of magnitude here, and iterations
 /// take long to find out.
-const DENSE_LIMIT: u32 = 512;
-
-/// Iterations in larger ones.
-const MAX_ITERATIONS: u32 = 2000;
+pub(super) const PRECISION: Precision = Precision {
+    dense_limit: 512,
+    max_iterations: 2000,
+    ..Precision::STAGE
+};
 
 /// Name in reports.
 pub const NAME: &str = "squeeze";
@@ -45,11 +46,7 @@ pub fn squeeze(candidate: &mut Candidate<'_>, collider: &mut Collider) -> Result
         mode: ccd::Mode::Exact,
         margin: None,
     };
-    let stage = Inelastic {
-        dense_limit: DENSE_LIMIT,
-        max_iterations: MAX_ITERATIONS,
-        ..Inelastic::default()
-    };
+    let stage = Inelastic::default();
     let mut zones = Zones::squeezing(candidate);
     let before = candidate.x.clone();
     let mut response = Response::default();

@@ -3,7 +3,6 @@
 use super::file::nearest;
 use super::{Cloth, Motion, Scene};
 use crate::dynamics::Integrator;
-use crate::response::Stage;
 
 /// Largest acceleration of free fall along an axis, m/s²: that of the fastest centrifuges.
 const MAX_GRAVITY: f64 = 1e6;
@@ -33,18 +32,6 @@ impl Scene {
         if self.time.max_stretch != f64::INFINITY {
             positive("time.max_stretch", self.time.max_stretch)?;
         }
-        for (list, stages) in [("response", &self.response), ("failsafe", &self.failsafe)] {
-            for (i, stage) in stages.iter().enumerate() {
-                if let Stage::Inelastic(stage) = stage {
-                    let key = format!("{list}.{i}.tolerance");
-                    positive(&key, stage.tolerance)?;
-                    if stage.tolerance >= 0.5 {
-                        let message = "impacts are judged by half of the gap: it must be below 0.5";
-                        return problem(key, message);
-                    }
-                }
-            }
-        }
         if !(1..=2).contains(&self.passes) {
             let message = "1 (all impacts) or 2 (obstacles, then cloth with cloth)";
             return problem("passes", message);
@@ -52,16 +39,7 @@ impl Scene {
         not_negative("time.smoothing", self.time.smoothing)?;
         share("time.restitution", self.time.restitution)?;
         share("repulsion.damping", self.repulsion.damping)?;
-        share("repulsion.fraction", self.repulsion.fraction)?;
         not_negative("repulsion.stiffness", self.repulsion.stiffness)?;
-        within(
-            "repulsion.reach",
-            &[self.repulsion.reach],
-            1.0,
-            100.0,
-            "thicknesses",
-        )?;
-        positive("repulsion.tolerance", self.repulsion.tolerance)?;
         if self.cloth.is_empty() {
             return problem("cloth", "a scene needs at least one [[cloth]]");
         }
@@ -98,22 +76,8 @@ impl Scene {
             MAX_GRAVITY,
             "m/s²",
         )?;
-        let place = "dynamics.integrator";
-        let tolerance = match &self.dynamics.integrator {
-            Integrator::Newmark(newmark) => {
-                positive(&format!("{place}.cfl"), newmark.cfl)?;
-                newmark.tolerance
-            }
-            Integrator::ImplicitEuler(euler) => {
-                if euler.max_newton == 0 {
-                    return problem(format!("{place}.max_newton"), "there must be at least one");
-                }
-                euler.tolerance
-            }
-        };
-        if !(tolerance > 0.0 && tolerance < 1.0) {
-            let message = format!("{tolerance} must be above 0 and below 1");
-            return problem(format!("{place}.tolerance"), message);
+        if let Integrator::Newmark(newmark) = &self.dynamics.integrator {
+            positive("dynamics.integrator.cfl", newmark.cfl)?;
         }
         let air = &self.dynamics.air;
         not_negative("dynamics.air.density", air.density)?;

@@ -4,6 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::check::Problem;
+use super::inputs::{Known, read_fabrics};
+use super::source::set;
 use super::{Scene, builtin, form};
 use crate::dynamics::FABRICS;
 use crate::error::{MeshError, RefusedStart, StartError};
@@ -103,52 +105,40 @@ impl Scene {
     ///
     /// # Errors
     /// See [`SceneError`]; nothing is guessed.
-    pub fn load(name: &str, changes: &[(String, String)]) -> Result<Self, SceneError> {
-        Self::load_variant(name, Variant::Full, changes)
+    pub fn load(name: &str) -> Result<Self, SceneError> {
+        Self::load_variant(name, Variant::Full)
     }
 
     /// Reads a variant of a built-in scene or a file, and finds the files that it names.
     ///
     /// # Errors
     /// See [`SceneError`]; nothing is guessed.
-    pub fn load_variant(
-        name: &str,
-        variant: Variant,
-        changes: &[(String, String)],
-    ) -> Result<Self, SceneError> {
+    pub fn load_variant(name: &str, variant: Variant) -> Result<Self, SceneError> {
         if let Some(text) = builtin::text_of(name) {
-            return Self::read(text, name, variant, changes);
+            return Self::read(text, name, variant, None);
         }
         let path = Path::new(name);
         let text = std::fs::read_to_string(path).map_err(|source| SceneError::File {
             path: path.into(),
             source,
         })?;
-        let mut scene = Self::read(&text, name, variant, changes)?;
         let base = path.parent().unwrap_or(Path::new(""));
-        let found = scene.resolve_files(base);
-        found.map_err(|error| error.located(&text, name))?;
-        Ok(scene)
+        Self::read(&text, name, variant, Some(base))
     }
 
-    /// Reads a scene from TOML; `origin` names it in errors. `changes` are keys like `time.max_loops` or
-    /// `cloth.0.fabric` with TOML values, applied before anything is checked twice. Files are not looked for.
+    /// Reads a scene from TOML; `origin` names it in errors. Files are not looked for.
     ///
     /// # Errors
     /// Unknown or missing keys, wrong types, impossible values; with the line and what to write instead.
-    pub fn from_text(
-        text: &str,
-        origin: &str,
-        changes: &[(String, String)],
-    ) -> Result<Self, SceneError> {
-        Self::read(text, origin, Variant::Full, changes)
+    pub fn from_text(text: &str, origin: &str) -> Result<Self, SceneError> {
+        Self::read(text, origin, Variant::Full, None)
     }
 
     fn read(
         text: &str,
         origin: &str,
         variant: Variant,
-        changes: &[(String, String)],
+        base: Option<&Path>,
     ) -> Result<Self, SceneError> {
         let in_text = |error: toml::de::Error| {
             let line = error.span().map_or(1, |span| line_of(text, span.start));
@@ -159,19 +149,26 @@ impl Scene {
                 message: in_line(explain(error), written),
             }
         };
+        let in_value =
+            |(key, message): Problem| SceneError::value(key, message).located(text, origin);
         let mut table = toml::Value::Table(toml::from_str(text).map_err(in_text)?);
         form::check(&table).map_err(|problem| in_form(problem, text, origin))?;
-        let mut scene: Self = toml::from_str(text).map_err(in_text)?;
+        let mut scene: Self = match read_fabrics(&mut table, base).map_err(in_value)? {
+            false => toml::from_str(text).map_err(in_text)?, // knows its lines
+            true => (table.clone().try_into())
+                .map_err(|error| SceneError::value(origin, explain(error)))?,
+        };
         let small = std::mem::take(&mut scene.small);
+        if let Some(table) = table.as_table_mut() {
+            table.remove("small");
+        }
         if variant == Variant::Small {
             if small.is_empty() {
                 let message = "it has no small variant: no table [small]";
                 return Err(SceneError::value(origin, message));
             }
             for (key, value) in small {
-                let wrong = |message: String| {
-                    SceneError::value(format!("small.{key}"), message).located(text, origin)
-                };
+                let wrong = |message: String| in_value((format!("small.{key}"), message));
                 if value.is_table() && table.get(&key).is_some_and(toml::Value::is_array) {
                     let message = format!("write the whole key in quotes: \"{key}.0...\" = ...");
                     return Err(wrong(message));
@@ -180,36 +177,17 @@ impl Scene {
             }
             let wrong = |message| SceneError::value(format!("{origin}: [small]"), message);
             form::check(&table).map_err(|problem| wrong(in_words(problem)))?;
+            read_fabrics(&mut table, base).map_err(|problem| wrong(in_words(problem)))?;
             scene = table
                 .clone()
                 .try_into()
                 .map_err(|error| wrong(explain(error)))?;
-            scene.small.clear();
         }
-        scene
-            .check()
-            .map_err(|(key, message)| SceneError::value(key, message).located(text, origin))?;
-        if changes.is_empty() {
-            return Ok(scene);
+        scene.check().map_err(in_value)?;
+        if let Some(base) = base {
+            scene.resolve_files(base, &Known::new()).map_err(in_value)?;
         }
-
-        for (key, value) in changes {
-            set(&mut table, key, parse(value))
-                .map_err(|message| SceneError::value(format!("--set {key}"), message))?;
-        }
-        let written = || {
-            let written = changes.iter().map(|(k, v)| format!(" --set {k}={v}"));
-            format!("{origin}{}", written.collect::<String>())
-        };
-        form::check(&table).map_err(|problem| SceneError::value(written(), in_words(problem)))?;
-        let mut changed: Self = table
-            .try_into()
-            .map_err(|error: toml::de::Error| SceneError::value(written(), explain(error)))?;
-        changed.small.clear();
-        changed.check().map_err(|(key, message)| {
-            SceneError::value(format!("{}: {key}", written()), message)
-        })?;
-        Ok(changed)
+        Ok(scene.with_source(origin, base, table))
     }
 
     /// The scene as TOML with every default written out; reading it back gives the same scene.
@@ -270,7 +248,7 @@ fn in_form((key, message): Problem, text: &str, origin: &str) -> SceneError {
 }
 
 /// A problem as "key: message"; the scene as a whole has no key.
-fn in_words((key, message): Problem) -> String {
+pub(super) fn in_words((key, message): Problem) -> String {
     if key.is_empty() {
         message
     } else {
@@ -303,49 +281,6 @@ fn line_of(text: &str, offset: usize) -> usize {
         .count()
 }
 
-/// A TOML value, as given on the command line; a bare word is a string: `--set cloth.0.fabric=silk`.
-fn parse(value: &str) -> toml::Value {
-    let parsed: Result<toml::Table, _> = toml::from_str(&format!("value = {value}"));
-    match parsed {
-        Ok(mut table) => table.remove("value").expect("the text has this key"),
-        Err(_) => toml::Value::String(value.into()),
-    }
-}
-
-/// Puts a TOML value at a dotted key; numbers count the elements of lists, names find them.
-fn set(table: &mut toml::Value, key: &str, value: toml::Value) -> Result<(), String> {
-    let mut place = table;
-    let mut parts = key.split('.').peekable();
-    while let Some(part) = parts.next() {
-        let last = parts.peek().is_none();
-        place = match place {
-            toml::Value::Table(table) if last => {
-                table.insert(part.into(), value);
-                return Ok(());
-            }
-            toml::Value::Table(table) => table
-                .entry(part)
-                .or_insert_with(|| toml::Value::Table(toml::Table::new())),
-            toml::Value::Array(list) => {
-                let named = |item: &toml::Value| {
-                    item.get("name").and_then(toml::Value::as_str) == Some(part)
-                };
-                let index = part.parse().ok().or_else(|| list.iter().position(named));
-                let count = list.len();
-                let item = index.and_then(|i: usize| list.get_mut(i));
-                let item = item.ok_or(format!("no element '{part}' in a list of {count}"))?;
-                if last {
-                    *item = value;
-                    return Ok(());
-                }
-                item
-            }
-            _ => return Err(format!("'{part}' is inside a plain value")),
-        };
-    }
-    Err("the key is empty".into())
-}
-
 /// The name in "unknown fabric 'name'; ...".
 fn unknown_fabric(message: &str) -> Option<&str> {
     let (name, _) = message.strip_prefix("unknown fabric '")?.split_once('\'')?;
@@ -353,7 +288,7 @@ fn unknown_fabric(message: &str) -> Option<&str> {
 }
 
 /// What is wrong and where, with the likeliest meaning of "unknown field `x`, expected one of `a`, `b`".
-fn explain(mut error: toml::de::Error) -> String {
+pub(super) fn explain(mut error: toml::de::Error) -> String {
     error.set_input(None);
     // without input, the second line names the keys that lead there
     let text = error.to_string();
@@ -417,11 +352,8 @@ mod tests {
     const SMALL: &str = "frames = 2\n[[cloth]]\nname = \"a\"\nshape = { kind = \"sheet\", size = [1, 1], cells = [2, 2] }\n";
 
     fn message(text: &str, changes: &[(&str, &str)]) -> String {
-        let changes: Vec<_> = changes
-            .iter()
-            .map(|(k, v)| (k.to_string(), v.to_string()))
-            .collect();
-        Scene::from_text(text, "test.toml", &changes)
+        Scene::from_text(text, "test.toml")
+            .and_then(|scene| scene.set_all(changes.iter().copied()))
             .unwrap_err()
             .to_string()
     }
@@ -429,11 +361,8 @@ mod tests {
     #[test]
     fn a_resolved_scene_reads_back_the_same() {
         for (name, text) in super::super::BUILTIN {
-            let scene = Scene::from_text(text, name, &[]).unwrap();
-            assert_eq!(
-                Scene::from_text(&scene.to_text(), name, &[]).unwrap(),
-                scene
-            );
+            let scene = Scene::from_text(text, name).unwrap();
+            assert_eq!(Scene::from_text(&scene.to_text(), name).unwrap(), scene);
         }
     }
 
@@ -454,9 +383,7 @@ mod tests {
 
     #[test]
     fn changes_reach_into_lists_by_number_and_by_name() {
-        let set = |key: &str, value: &str| {
-            Scene::from_text(SMALL, "test.toml", &[(key.into(), value.into())])
-        };
+        let set = |key: &str, value: &str| Scene::from_text(SMALL, "test.toml")?.set(key, value);
         assert_eq!(set("frames", "7").unwrap().frames, 7);
         assert_eq!(
             set("cloth.0.position", "[0, 1, 0]").unwrap().cloth[0].position,

@@ -141,7 +141,11 @@ fn walk_kinds(key: &str, value: &Value, schema: &Json, kinds: &[&str]) -> Result
         .iter()
         .find(|schema| kind_of(schema) == Some(kind));
     match own {
-        None => wrong(&inside(key, "kind"), unknown_name(kind, kinds)),
+        None => {
+            let message = removed(&format!("kind.{kind}"));
+            let message = message.unwrap_or_else(|| unknown_name(kind, kinds));
+            wrong(&inside(key, "kind"), message)
+        }
         Some(schema) => walk_table(key, table, schema),
     }
 }
@@ -208,7 +212,9 @@ fn walk_table(key: &str, table: &toml::Table, schema: &Json) -> Result<(), Probl
         match known.get(name) {
             Some(schema) => walk(&inside(key, name), value, schema, None)?,
             None if is_closed => {
-                return wrong(&inside(key, name), unknown_key(key, name, known));
+                let message = removed_key(key, kind_of(schema), name);
+                let message = message.unwrap_or_else(|| unknown_key(key, name, known));
+                return wrong(&inside(key, name), message);
             }
             None => {}
         }
@@ -226,6 +232,61 @@ fn walk_table(key: &str, table: &toml::Table, schema: &Json) -> Result<(), Probl
         }
     }
     Ok(())
+}
+
+/// Keys and kinds that older scenes have, and what to do instead. What had no use in a scene has become a constant of the code, with the value
+/// that was the default.
+const REMOVED: &[(&[&str], &str)] = &[
+    (
+        &["impulses.sweeps", "impulses.remember"],
+        "write `form = \"notes\"` for one pass over what was detected, nothing remembered; else remove the line",
+    ),
+    (
+        &["inelastic.causal"],
+        "write `form = \"causal\"` instead of `causal = true`",
+    ),
+    (
+        &[
+            "rigid_zones.max_rounds",
+            "rigid_zones.max_angle",
+            "inelastic.tolerance",
+            "inelastic.dense_limit",
+            "inelastic.max_iterations",
+            "hold.fraction",
+            "hold.max_cuts",
+            "hold.max_rounds",
+            "repulsion.fraction",
+            "repulsion.reach",
+            "repulsion.tolerance",
+            "newmark.tolerance",
+            "newmark.max_iterations",
+            "implicit_euler.tolerance",
+            "implicit_euler.max_iterations",
+            "implicit_euler.max_newton",
+        ],
+        "what was its default is now built in; remove the line",
+    ),
+    (
+        &["cloth.fabric_file"],
+        "write `fabric = { file = \"...\" }`",
+    ),
+    (
+        &["kind.incline"],
+        "write `kind = \"plane\"` without `angle`, and give the object `rotation = [0, 0, -angle]`",
+    ),
+];
+
+/// What to do about a key of a table of some kind, or of a name without its number in a list, if it has been removed.
+fn removed_key(table: &str, kind: Option<&str>, name: &str) -> Option<String> {
+    let mut parts = table.rsplit('.');
+    let table = kind.or_else(|| parts.find(|part| part.parse::<u32>().is_err()))?;
+    removed(&format!("{table}.{name}"))
+}
+
+fn removed(what: &str) -> Option<String> {
+    let (_, instead) = REMOVED.iter().find(|(names, _)| names.contains(&what))?;
+    let (_, name) = what.split_once('.')?;
+    Some(format!("`{name}` no longer exists: {instead}"))
 }
 
 fn unknown_key(table: &str, name: &str, known: &serde_json::Map<String, Json>) -> String {
@@ -341,4 +402,32 @@ fn example(schema: &Json, kind: &str) -> String {
     let needed = needed.filter(|name| *name != "kind");
     let rest: String = needed.map(|name| format!(", {name} = ...")).collect();
     format!("{{ kind = \"{kind}\"{rest} }}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_been_removed_is_really_gone() {
+        // a name that comes back must leave the list, else scenes with it are told that it does not exist
+        let every = SCHEMA["$defs"].as_object().unwrap().values();
+        let every = every.flat_map(|schema| std::iter::once(schema).chain(alternatives(schema)));
+        for schema in every.filter(|schema| schema.get("properties").is_some()) {
+            let kind = kind_of(schema);
+            assert_eq!(removed(&format!("kind.{}", kind.unwrap_or_default())), None);
+            for name in schema["properties"].as_object().unwrap().keys() {
+                assert_eq!(
+                    kind.and_then(|kind| removed_key("", Some(kind), name)),
+                    None
+                );
+            }
+        }
+        for (table, schema) in SCHEMA["properties"].as_object().unwrap() {
+            let known = resolved(schema).get("properties").and_then(Json::as_object);
+            for name in known.into_iter().flat_map(|known| known.keys()) {
+                assert_eq!(removed_key(table, None, name), None);
+            }
+        }
+    }
 }

@@ -3,27 +3,22 @@
 //! A scene that has been read names its files by absolute paths and says what was in them. So its copy in a
 //! result folder can be run from anywhere on the same machine, and a file that has changed since is noticed.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use glam::DVec3;
 use sha2::{Digest, Sha256};
 
-use super::{Motion, Scene, SceneError, Shape};
+use super::check::Problem;
+use super::{Motion, Scene, Shape};
 use crate::dynamics::Fabric;
 use crate::io;
 
 impl Scene {
-    /// Makes all paths absolute, `base` being the scene file's folder, and fills in or checks the hashes.
-    pub(super) fn resolve_files(&mut self, base: &Path) -> Result<(), SceneError> {
-        for (i, cloth) in self.cloth.iter_mut().enumerate() {
-            if let Some(file) = cloth.fabric_file.take() {
-                let read = read_fabric(&base.join(file));
-                cloth.fabric = read.map_err(|message| {
-                    SceneError::value(format!("cloth.{i}.fabric_file"), message)
-                })?;
-            }
-        }
+    /// Makes all paths absolute, `base` being the scene file's folder, and fills in or checks the hashes. Those of `known` files are not
+    /// computed again.
+    pub(super) fn resolve_files(&mut self, base: &Path, known: &Known) -> Result<(), Problem> {
         let cloths = self.cloth.iter_mut().enumerate().map(|(i, cloth)| {
             let pins = cloth.pin.iter_mut().enumerate();
             let motions = pins.flat_map(move |(p, pin)| {
@@ -42,28 +37,91 @@ impl Scene {
         });
         for (place, shape, motions) in cloths.chain(obstacles) {
             if let Shape::File { file, sha256, .. } = shape {
-                pin_file(base, file, sha256)
-                    .map_err(|message| SceneError::value(format!("{place}.file"), message))?;
+                pin_file(base, file, sha256, known)
+                    .map_err(|message| (format!("{place}.file"), message))?;
             }
             for (place, motion) in motions {
                 if let Motion::Sequence { file, sha256, .. } = motion {
-                    pin_file(base, file, sha256)
-                        .map_err(|message| SceneError::value(format!("{place}.file"), message))?;
+                    pin_file(base, file, sha256, known)
+                        .map_err(|message| (format!("{place}.file"), message))?;
                 }
             }
         }
         Ok(())
     }
+
+    /// The files that it names, with their hashes.
+    pub(super) fn known_files(&self) -> Known {
+        let cloths = self.cloth.iter();
+        let motions = cloths.flat_map(|cloth| cloth.pin.iter().flat_map(|pin| &pin.motion));
+        let motions = motions.chain(self.obstacle.iter().flat_map(|o| &o.motion));
+        let motions = motions.filter_map(|motion| match motion {
+            Motion::Sequence { file, sha256, .. } => Some((file.clone(), sha256.clone())),
+            _ => None,
+        });
+        let shapes = self.cloth.iter().map(|cloth| &cloth.shape);
+        let shapes = shapes.chain(self.obstacle.iter().map(|obstacle| &obstacle.shape));
+        let shapes = shapes.filter_map(|shape| match shape {
+            Shape::File { file, sha256, .. } => Some((file.clone(), sha256.clone())),
+            _ => None,
+        });
+        shapes.chain(motions).collect()
+    }
 }
 
-fn read_fabric(path: &Path) -> Result<Fabric, String> {
+/// Files by absolute path, with their hashes.
+pub(super) type Known = BTreeMap<PathBuf, String>;
+
+/// Puts the numbers of measured fabrics where a scene names their files; says whether there are any.
+pub(super) fn read_fabrics(scene: &mut toml::Value, base: Option<&Path>) -> Result<bool, Problem> {
+    let mut is_any = false;
+    for (list, place) in [("cloth", "fabric"), ("obstacle", "soft.fabric")] {
+        let objects = scene.get_mut(list).and_then(toml::Value::as_array_mut);
+        for (i, object) in objects.into_iter().flatten().enumerate() {
+            let mut parts = place.split('.');
+            let fabric = parts.try_fold(object, |table, part| table.get_mut(part));
+            let Some(toml::Value::Table(fabric)) = fabric else {
+                continue;
+            };
+            let Some(file) = fabric.remove("file") else {
+                continue;
+            };
+            let key = format!("{list}.{i}.{place}.file");
+            let file = file.as_str().unwrap_or_default(); // a text, by the form of scenes
+            let read = match base {
+                _ if fabric.contains_key("like") => Err("either `file` or `like`".into()),
+                None => Err("files are found when a scene is loaded from a file".into()),
+                Some(base) => read_fabric(&base.join(file)),
+            };
+            let read = read.map_err(|message| (key, message))?;
+            for (name, value) in read {
+                fabric.entry(name).or_insert(value);
+            }
+            is_any = true;
+        }
+    }
+    Ok(is_any)
+}
+
+fn read_fabric(path: &Path) -> Result<toml::Table, String> {
     let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    Fabric::from_arcsim(&text).map_err(|error| format!("{}: {error}", path.display()))
+    let fabric = Fabric::from_arcsim(&text);
+    let fabric = fabric.map_err(|error| format!("{}: {error}", path.display()))?;
+    Ok(toml::Table::try_from(fabric).expect("a fabric is a table of numbers"))
 }
 
-fn pin_file(base: &Path, file: &mut PathBuf, sha256: &mut String) -> Result<(), String> {
+fn pin_file(
+    base: &Path,
+    file: &mut PathBuf,
+    sha256: &mut String,
+    known: &Known,
+) -> Result<(), String> {
     let path = base.join(&*file);
     *file = std::path::absolute(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    if let Some(hash) = known.get(file).filter(|_| sha256.is_empty()) {
+        sha256.clone_from(hash);
+        return Ok(());
+    }
     let mut hash = Sha256::new();
     for file in samples_of(file)? {
         let bytes = fs::read(&file).map_err(|error| format!("{}: {error}", file.display()))?;
@@ -148,11 +206,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("a.obj"), "v 0 0 0").unwrap();
         let (mut file, mut sha256) = (PathBuf::from("a.obj"), String::new());
-        pin_file(folder.path(), &mut file, &mut sha256).unwrap();
+        pin_file(folder.path(), &mut file, &mut sha256, &Known::new()).unwrap();
         assert!(file.is_absolute() && sha256.len() == 64);
-        pin_file(folder.path(), &mut file, &mut sha256).unwrap();
+        pin_file(folder.path(), &mut file, &mut sha256, &Known::new()).unwrap();
         fs::write(&file, "v 0 0 1").unwrap();
-        let message = pin_file(folder.path(), &mut file, &mut sha256).unwrap_err();
+        let message = pin_file(folder.path(), &mut file, &mut sha256, &Known::new()).unwrap_err();
         assert!(
             message.contains("a.obj") && message.contains(&sha256),
             "{message}"

@@ -14,6 +14,7 @@
 //! | `objects` | copies made, shapes generated, regions chosen |
 //! | `tangles` | crossing meshes of every kind, for untangling |
 //! | `seams` | which vertices are sewn together |
+//! | `source` | what a scene was read from, and changes of its keys |
 //! | `size` | what memory it takes |
 //! | `build` | all of it together, as a simulation |
 
@@ -31,10 +32,10 @@ mod schema;
 mod seams;
 pub mod shapes;
 mod size;
+mod source;
 pub mod tangles;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -49,6 +50,7 @@ pub use seams::Seam;
 pub use shapes::Shape;
 pub use size::Size;
 
+use self::source::Source;
 use crate::dynamics::{self, Fabric, Stretch};
 use crate::geometry::BodyKind;
 use crate::grid::Grid;
@@ -56,8 +58,21 @@ use crate::response::{Repulsion, Stage};
 use crate::step::{Settings, TimeSettings};
 
 /// A scene, with every default filled in. SI units, Y up.
+///
+/// ```
+/// use percale::scene::Scene;
+///
+/// let scene = Scene::load("drop")?
+///     .set("frames", 2)?
+///     .set("cloth.0.shape.cells", "[8, 8]")?
+///     .set("obstacle.ball.shape.subdivisions", 2)?;
+/// let mut simulation = scene.build()?;
+/// assert_eq!(simulation.step()?.intersections, 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(description = "A scene, with every default filled in. SI units, Y up.")]
 pub struct Scene {
     /// Figure or table that the scene is made after.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -116,6 +131,9 @@ pub struct Scene {
     #[serde(default, skip_serializing)]
     #[schemars(with = "BTreeMap<String, serde_json::Value>")]
     pub small: BTreeMap<String, toml::Value>,
+    /// What it was read from, for [`Scene::set`].
+    #[serde(skip)]
+    source: Source,
 }
 
 fn default_fps() -> f64 {
@@ -174,10 +192,6 @@ pub struct Cloth {
     /// What it is made of: a name or a table.
     #[serde(default)]
     pub fabric: Fabric,
-    /// A measured fabric in the JSON form of `ARCSim`, relative to the scene file; read in place of `fabric` when the scene is
-    /// loaded, so that a result folder holds its numbers.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fabric_file: Option<PathBuf>,
     /// How it resists stretching: `springs` or `membrane`.
     #[serde(default)]
     pub stretch: Stretch,

@@ -96,10 +96,6 @@ impl Scene {
         let mut objects = Vec::new();
         for (i, cloth) in self.cloth.iter().enumerate() {
             let key = format!("cloth.{i}");
-            if cloth.fabric_file.is_some() {
-                let message = "fabric files are found when a scene is loaded from a file";
-                return Err(SceneError::value(format!("{key}.fabric_file"), message));
-            }
             let shape = generate(&key, &cloth.shape)?;
             for (copy, name) in (0..).zip(cloth.names()) {
                 objects.push(Object::of_cloth(

@@ -81,7 +81,7 @@ impl Shape {
             Self::Prism { sides, .. } => 2.0 * f64::from(sides),
             Self::Crevice { rows, .. } => 6.0 * f64::from(rows),
             Self::Wire { segments, rows, .. } => f64::from(segments) * f64::from(rows),
-            Self::Plane { .. } | Self::Incline { .. } => 8.0,
+            Self::Plane { .. } => 8.0,
             Self::File { .. } => 0.0,
         }
     }

@@ -179,12 +179,6 @@ impl Settings {
             share,
         )?;
         ValueError::check(
-            "repulsion.fraction",
-            repulsion.fraction,
-            "between 0 and 1",
-            share,
-        )?;
-        ValueError::check(
             "repulsion.stiffness",
             repulsion.stiffness,
             "finite and at least 0",
@@ -195,12 +189,6 @@ impl Settings {
             repulsion.damping,
             "between 0 and 1",
             share,
-        )?;
-        ValueError::check(
-            "repulsion.reach",
-            repulsion.reach,
-            "finite and at least 1",
-            finite(1.0),
         )?;
         ValueError::check(
             "repulsion.tolerance",

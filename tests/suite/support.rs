@@ -5,29 +5,27 @@ use std::sync::Arc;
 
 use glam::{DVec3, dvec3};
 use percale::Mesh;
-use percale::scene::{Scene, Shape, Variant};
+use percale::scene::{Scene, SceneError, Shape, Variant};
 
-fn owned(changes: &[(&str, &str)]) -> Vec<(String, String)> {
-    let each = changes.iter();
-    each.map(|(key, value)| (key.to_string(), value.to_string()))
-        .collect()
+fn changed(scene: Result<Scene, SceneError>, changes: &[(&str, &str)]) -> Scene {
+    scene
+        .and_then(|scene| scene.set_all(changes.iter().copied()))
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// A scene from its text, with some keys changed.
 pub(crate) fn scene(text: &str, changes: &[(&str, &str)]) -> Scene {
-    Scene::from_text(text, "test.toml", &owned(changes))
-        .unwrap_or_else(|error| panic!("{error}\n{text}"))
+    changed(Scene::from_text(text, "test.toml"), changes)
 }
 
 /// A scene by its name or path, with some keys changed.
 pub(crate) fn full(name: &str, changes: &[(&str, &str)]) -> Scene {
-    Scene::load(name, &owned(changes)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    changed(Scene::load(name), changes)
 }
 
 /// The small variant of a scene, with some keys changed.
 pub(crate) fn small(name: &str, changes: &[(&str, &str)]) -> Scene {
-    Scene::load_variant(name, Variant::Small, &owned(changes))
-        .unwrap_or_else(|error| panic!("{name}: {error}"))
+    changed(Scene::load_variant(name, Variant::Small), changes)
 }
 
 /// Faces and positions of a square metre in the x-z plane, centred at the origin.

@@ -191,10 +191,7 @@ fn bending_rigidity_acts_along_its_own_direction() {
 fn damping_takes_energy_out_of_stretching_and_bending() {
     let (mesh, rest) = sheet(4);
     let left = |fabric: Fabric, bent: bool| {
-        let newmark = Newmark {
-            cfl: 0.2,
-            ..Newmark::default()
-        };
+        let newmark = Newmark { cfl: 0.2 };
         let settings = Settings {
             gravity: [0.0; 3],
             integrator: Integrator::Newmark(newmark),
@@ -263,27 +260,16 @@ fn the_keys_of_the_integrators_do_what_they_say() {
             .collect();
         dynamics.propose(&rest, &v, &rest, 0.0, 0.02)
     };
-    let newmark = |cfl: f64, tolerance: f64, max_iterations: u32| {
-        propose(Integrator::Newmark(Newmark {
-            cfl,
-            tolerance,
-            max_iterations,
-        }))
-    };
-    let base = newmark(1.0, 1e-2, 100);
-    assert!((f64::from(newmark(0.5, 1e-2, 100).loops) / f64::from(base.loops) - 2.0).abs() < 0.1);
-    assert!(newmark(1.0, 1e-4, 100).iterations > base.iterations);
-    assert_eq!(newmark(1.0, 1e-2, 1).iterations, 2 * base.loops);
-    let euler = |tolerance: f64, max_iterations: u32, max_newton: u32| {
+    let newmark = |cfl: f64| propose(Integrator::Newmark(Newmark { cfl }));
+    let base = newmark(1.0);
+    assert!((f64::from(newmark(0.5).loops) / f64::from(base.loops) - 2.0).abs() < 0.1);
+    let euler = |tolerance: f64, max_newton: u32| {
         propose(Integrator::ImplicitEuler(ImplicitEuler {
             tolerance,
-            max_iterations,
             max_newton,
         }))
     };
-    let base = euler(1e-3, 1000, 1);
-    assert!(euler(1e-6, 1000, 1).iterations > base.iterations);
-    assert_eq!(euler(1e-3, 5, 1).iterations, 5);
+    assert!(euler(1e-6, 1).iterations > euler(1e-3, 1).iterations);
 
     // the linear step does not see that its own motion turns the sheet: it stretches by √(1 + ω² dt²) − 1
     let spun = |max_newton: u32| {

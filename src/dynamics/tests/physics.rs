@@ -29,7 +29,6 @@ fn implicit() -> Settings {
         integrator: Integrator::ImplicitEuler(ImplicitEuler {
             tolerance: 1e-6,
             max_newton: 10,
-            ..ImplicitEuler::default()
         }),
         ..Settings::default()
     }
@@ -161,19 +160,12 @@ fn a_pendulum_swings_to_the_order_of_the_integrator() {
     let newmark = |loops: u32| {
         // one loop per call, of whatever length the number of steps makes it
         let cfl = 1e9;
-        swung(
-            Integrator::Newmark(Newmark {
-                cfl,
-                ..Newmark::default()
-            }),
-            loops,
-        )
+        swung(Integrator::Newmark(Newmark { cfl }), loops)
     };
     let euler = |steps: u32| {
         let euler = ImplicitEuler {
             tolerance: 1e-12,
             max_newton: 20,
-            ..ImplicitEuler::default()
         };
         swung(Integrator::ImplicitEuler(euler), steps)
     };

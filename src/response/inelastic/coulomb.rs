@@ -16,7 +16,7 @@ use glam::DVec3;
 
 use super::rows::Rows;
 use super::zone::{Solution, Unsolved, Zone};
-use super::{Inelastic, active_set, bounded};
+use super::{Precision, active_set, bounded};
 
 /// Times that friction and normal impulses are solved in turn; what is left then is a cone that is off by the last change.
 const MAX_PASSES: u32 = 8;
@@ -31,7 +31,7 @@ const MAX_SWEEPS: u32 = 60;
 const SWEEP_CHANGE: f64 = 1e-4;
 
 /// Solves a zone.
-pub(super) fn solve(zone: &Zone, settings: &Inelastic) -> Result<Solution, Unsolved> {
+pub(super) fn solve(zone: &Zone, precision: &Precision) -> Result<Solution, Unsolved> {
     let rows = Rows::of(zone);
     let count = rows.len();
     let normal = Normal {
@@ -39,10 +39,10 @@ pub(super) fn solve(zone: &Zone, settings: &Inelastic) -> Result<Solution, Unsol
             .contacts
             .iter()
             .zip(&rows.root_k)
-            .map(|(contact, root_k)| settings.tolerance * contact.scale / root_k)
+            .map(|(contact, root_k)| precision.tolerance * contact.scale / root_k)
             .collect(),
         rows: &rows,
-        settings,
+        precision,
     };
     let warm = zone.contacts.iter().zip(&rows.root_k);
     let warm: Vec<f64> = warm
@@ -112,7 +112,7 @@ fn scaled(lambda: &[f64], root_k: &[f64]) -> Vec<f64> {
 /// The normal problem of a zone.
 struct Normal<'a> {
     rows: &'a Rows,
-    settings: &'a Inelastic,
+    precision: &'a Precision,
     /// Of each slack.
     tolerance: Vec<f64>,
 }
@@ -120,7 +120,7 @@ struct Normal<'a> {
 impl Normal<'_> {
     fn solve(&self, slack: &[f64], warm: Vec<f64>) -> Result<(Vec<f64>, u32), Unsolved> {
         let mut steps = 0;
-        if self.rows.len() <= self.settings.dense_limit as usize {
+        if self.rows.len() <= self.precision.dense_limit as usize {
             match active_set::solve(self.rows, slack) {
                 Ok((lambda, steps)) if self.holds(slack, &lambda) => return Ok((lambda, steps)),
                 Err(pinched @ Unsolved::Pinched(_)) => return Err(pinched),
@@ -128,7 +128,7 @@ impl Normal<'_> {
                 Ok((_, more)) | Err(Unsolved::Iterations(more)) => steps = more,
             }
         }
-        let max_iterations = self.settings.max_iterations;
+        let max_iterations = self.precision.max_iterations;
         let (lambda, more) =
             bounded::solve(self.rows, slack, &self.tolerance, warm, max_iterations)?;
         Ok((lambda, steps + more))

@@ -57,15 +57,27 @@ pub struct Inelastic {
     pub max_rounds: u32,
     /// What is solved for each zone.
     pub form: Form,
-    /// Whether a round takes up only the earliest impacts of each connected group (those of a quarter of the interval), so that what
-    /// they prevent is not answered: less energy lost in long intervals, more rounds. The paper takes all at once.
-    pub causal: bool,
-    /// What a contact may lack after the solve, as a share of the gap that it must keep; impacts are judged by half of that gap.
+}
+
+/// How closely zones are solved, and how much may be spent on it: not a matter of scenes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Precision {
+    /// What a contact may lack after the solve, as a share of the gap that it must keep; impacts are judged by half of that gap, so that it
+    /// must be below 0.5.
     pub tolerance: f64,
     /// Zones of at most this many contacts are solved by a dense, rank-revealing method, others by iteration.
     pub dense_limit: u32,
     /// Iterations after which a large zone counts as unsolved.
     pub max_iterations: u32,
+}
+
+impl Precision {
+    /// That of the stage: a fifth of what impacts are judged by, and a bound on iterations that keeps one zone from stalling a run.
+    pub const STAGE: Self = Self {
+        tolerance: 0.1,
+        dense_limit: 64,
+        max_iterations: 20_000,
+    };
 }
 
 /// What the inelastic projection solves for each zone.
@@ -75,6 +87,9 @@ pub enum Form {
     /// Contacts push and never pull, with a friction cone each: ours.
     #[default]
     Coulomb,
+    /// The same, but a round takes up only the earliest impacts of each connected group (those of a quarter of the interval), so that what
+    /// they prevent is not answered: less energy lost in long intervals, more rounds.
+    Causal,
     /// No contact moves along its normal, one friction for the whole zone \[HVTG08\].
     Paper,
 }
@@ -84,10 +99,6 @@ impl Default for Inelastic {
         Self {
             max_rounds: 100,
             form: Form::Coulomb,
-            causal: false,
-            tolerance: 0.1,
-            dense_limit: 64,
-            max_iterations: 20_000,
         }
     }
 }
@@ -153,7 +164,7 @@ impl Zones {
     pub(super) fn new(candidate: &Candidate<'_>, form: Form) -> Self {
         let n = candidate.x.len();
         let connects = match form {
-            Form::Coulomb => candidate.inverse_mass.to_vec(),
+            Form::Coulomb | Form::Causal => candidate.inverse_mass.to_vec(),
             Form::Paper => vec![1.0; n],
         };
         Self {
@@ -235,7 +246,7 @@ impl Zones {
         };
         let next = self.contacts.len();
         let newest = self.newest.entry(impact.pair).or_insert((next, 0));
-        let replaces = form == Form::Coulomb && newest.0 < next && newest.1 < MAX_REPLACED;
+        let replaces = form != Form::Paper && newest.0 < next && newest.1 < MAX_REPLACED;
         if replaces {
             newest.1 += 1;
             known.contact.warm = self.contacts[newest.0].contact.warm;
@@ -329,7 +340,7 @@ impl Inelastic {
         candidate: &mut Candidate<'_>,
     ) -> Vec<u32> {
         let earliest;
-        let impacts = if self.causal {
+        let impacts = if self.form == Form::Causal {
             earliest = zones.earliest(impacts);
             &earliest[..]
         } else {
@@ -358,8 +369,8 @@ impl Inelastic {
             .map(|group| {
                 let (mut zone, vertices) = zones.zone_of(group, candidate);
                 let (solution, pinched) = match zones.squeezes {
-                    false => (self.solve(&zone), None),
-                    true => self.squeeze(&mut zone),
+                    false => (self.solve(&zone, &Precision::STAGE), None),
+                    true => self.squeeze(&mut zone, &super::squeeze::PRECISION),
                 };
                 Solved {
                     members: group,
@@ -377,10 +388,10 @@ impl Inelastic {
     ///
     /// # Errors
     /// Scripted vertices that leave no room, or too many iterations.
-    pub fn solve(&self, zone: &Zone) -> Result<Solution, Unsolved> {
+    pub fn solve(&self, zone: &Zone, precision: &Precision) -> Result<Solution, Unsolved> {
         match self.form {
-            Form::Coulomb => coulomb::solve(zone, self),
-            Form::Paper => paper::solve(zone, self),
+            Form::Coulomb | Form::Causal => coulomb::solve(zone, precision),
+            Form::Paper => paper::solve(zone, precision),
         }
     }
 }
@@ -395,10 +406,14 @@ const MAX_SQUEEZES: usize = 64;
 impl Inelastic {
     /// Solves a zone, with no vertex going further than an edge is long; where not all contacts can keep their gaps, all keep
     /// the share that there is room for where they exclude one another. A certificate is returned where there is none.
-    fn squeeze(&self, zone: &mut Zone) -> (Result<Solution, Unsolved>, Option<Certificate>) {
+    fn squeeze(
+        &self,
+        zone: &mut Zone,
+        precision: &Precision,
+    ) -> (Result<Solution, Unsolved>, Option<Certificate>) {
         let reach = zone.longest_edge();
         for _ in 0..MAX_SQUEEZES {
-            let unsolved = match self.solve(zone) {
+            let unsolved = match self.solve(zone, precision) {
                 Ok(solution) if limit(zone, &solution.x, reach) => continue,
                 Ok(solution) => return (Ok(solution), None),
                 Err(unsolved) => unsolved,

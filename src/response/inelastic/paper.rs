@@ -13,7 +13,7 @@
 
 use glam::DVec3;
 
-use super::Inelastic;
+use super::Precision;
 use super::lsmr::{self, Map};
 use super::rows::Rows;
 use super::zone::{Solution, Unsolved, Zone};
@@ -24,7 +24,7 @@ use super::zone::{Solution, Unsolved, Zone};
 const DEPENDENT: f64 = 1.0 / (1u64 << 26) as f64;
 
 /// Solves a zone.
-pub(super) fn solve(zone: &Zone, settings: &Inelastic) -> Result<Solution, Unsolved> {
+pub(super) fn solve(zone: &Zone, precision: &Precision) -> Result<Solution, Unsolved> {
     let rows = Rows::of(zone);
     let approach: Vec<f64> = rows
         .rows
@@ -32,12 +32,12 @@ pub(super) fn solve(zone: &Zone, settings: &Inelastic) -> Result<Solution, Unsol
         .zip(&rows.slide)
         .map(|(row, slide)| -slide.dot(row.normal))
         .collect();
-    let (mut z, mut iterations, converged) = if rows.len() <= settings.dense_limit as usize {
+    let (mut z, mut iterations, converged) = if rows.len() <= precision.dense_limit as usize {
         (project_dense(&rows, &approach), rows.len() as u32, true)
     } else {
         let right = rows.rows.iter().zip(&approach);
         let right = right.map(|(row, a)| *a * row.normal).collect();
-        let solved = lsmr::solve(&Normals(&rows), right, settings.max_iterations);
+        let solved = lsmr::solve(&Normals(&rows), right, precision.max_iterations);
         (solved.z, solved.iterations, solved.converged)
     };
     let left = rows
@@ -46,7 +46,7 @@ pub(super) fn solve(zone: &Zone, settings: &Inelastic) -> Result<Solution, Unsol
         .zip(&approach)
         .map(|(row, a)| a - row.dot(&z));
     let scales = zone.contacts.iter().zip(&rows.root_k);
-    let tolerances = scales.map(|(contact, k)| settings.tolerance * contact.scale / k);
+    let tolerances = scales.map(|(contact, k)| precision.tolerance * contact.scale / k);
     let pinched: Vec<(usize, f64)> = left
         .zip(tolerances)
         .enumerate()
@@ -68,7 +68,7 @@ pub(super) fn solve(zone: &Zone, settings: &Inelastic) -> Result<Solution, Unsol
             .zip(&rows.slide)
             .map(|(row, slide)| -(*slide + row.relative(&z)))
             .collect();
-        let fixed = lsmr::solve(&Relatives(&rows), stop, settings.max_iterations);
+        let fixed = lsmr::solve(&Relatives(&rows), stop, precision.max_iterations);
         iterations += fixed.iterations;
         // fixed.z leads from q̇' to q̇_fix: it is −slide; norms are those of plain velocities, as printed
         let slide = length(&rows, &fixed.z);

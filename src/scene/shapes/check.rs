@@ -68,15 +68,6 @@ impl Shape {
                 grid(&cells)
             }
             Self::Plane { size } => lengths(&size.map(|length| ("size", length))),
-            Self::Incline { size, angle } => {
-                lengths(&size.map(|length| ("size", length)))?;
-                if angle > 0.0 && angle < 90.0 {
-                    Ok(())
-                } else {
-                    let message = format!("{angle} must be above 0 and below 90, in degrees");
-                    Err(("angle", message))
-                }
-            }
             Self::Cylinder {
                 radius,
                 height,

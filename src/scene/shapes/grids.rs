@@ -53,16 +53,6 @@ fn grid_faces([nx, nz]: [u32; 2]) -> Vec<[u32; 3]> {
     cells.flat_map(cell).collect()
 }
 
-/// Falls towards +x, facing up.
-pub(super) fn incline(size: [f64; 2], angle: f64) -> Triangles {
-    let (sin, cos) = sincos_degrees(angle);
-    let mut shape = sheet(size, [1, 1]);
-    for p in &mut shape.x {
-        *p = DVec3::new(cos * p.x, -sin * p.x, p.z);
-    }
-    shape
-}
-
 /// Cuts `count` cells, evenly spread, in four about a vertex in their middle instead of in two.
 ///
 /// Meshes of the papers have vertex counts that no grid has; this meets them with well-shaped triangles. The two

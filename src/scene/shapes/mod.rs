@@ -76,17 +76,10 @@ pub enum Shape {
         #[serde(default = "one_cell")]
         cells: [u32; 3],
     },
-    /// A rectangle of two triangles in the xz plane, facing up: a floor.
+    /// A rectangle of two triangles in the xz plane, facing up: a floor, or turned by `rotation = [0, 0, -20]` a slope towards +x.
     Plane {
         /// Along x and z.
         size: [f64; 2],
-    },
-    /// A plane that falls towards +x.
-    Incline {
-        /// Down the slope and along z.
-        size: [f64; 2],
-        /// Between slope and level, in degrees; above 0, below 90.
-        angle: f64,
     },
     /// A closed cylinder round the y axis.
     Cylinder {
@@ -269,7 +262,6 @@ impl Shape {
             } => sphere::sphere(radius, subdivisions),
             Self::Box { size, cells } => grids::cuboid(size, cells),
             Self::Plane { size } => grids::sheet(size, [1, 1]),
-            Self::Incline { size, angle } => grids::incline(size, angle),
             Self::Cylinder {
                 radius,
                 height,

@@ -111,13 +111,6 @@ fn every_shape_is_whole_well_shaped_and_of_its_size() {
         ),
         ("kind = 'plane', size = [2.0 ;3.0]", None, 6.0, 30.0, 4),
         (
-            "kind = 'incline', size = [2.0 ;3.0], angle = 30.0",
-            None,
-            6.0,
-            30.0,
-            4,
-        ),
-        (
             "kind = 'funnel', mouth = 1.0, outlet = 0.2, height = 0.8, chute = 0.5, segments = 96",
             None,
             cone_side(1.0, 1.0) - cone_side(0.2, 0.2) + 0.2 * PI,
@@ -232,7 +225,6 @@ fn open_shapes_face_the_side_that_cloth_lies_on() {
     };
     up("kind = 'sheet', size = [2.0 ;3.0], cells = [4 ;6], centres = 7");
     up("kind = 'disc', radius = 2.0, rings = 6");
-    up("kind = 'incline', size = [2.0 ;3.0], angle = 30.0");
     up("kind = 'trough', radius = 0.5, length = 2.0, cells = [32 ;40]");
     up("kind = 'crevice', width = 0.1, depth = 0.4, length = 1.0, shoulder = 0.5");
     up("kind = 'funnel', mouth = 1.0, outlet = 0.2, height = 0.8, chute = 0.5");
@@ -346,7 +338,6 @@ fn impossible_parameters_are_refused_by_name() {
             "subdivisions",
         ),
         ("kind = 'box', size = [1.0 ;-1.0 ;1.0]", "size"),
-        ("kind = 'incline', size = [1.0 ;1.0], angle = 90.0", "angle"),
         ("kind = 'cylinder', radius = 1.0, height = inf", "height"),
         (
             "kind = 'cone', radius = 1.0, height = 1.0, segments = 2",

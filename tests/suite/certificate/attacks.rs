@@ -203,7 +203,7 @@ fn numbers_that_mean_nothing_are_refused_where_they_come_in() {
     assert!(collider.motion(&x, &nowhere).is_err());
     assert!(Surfaces::uniform(&mesh, nowhere, 1e-3, 0.3).is_err());
     let mut settings = Settings::default();
-    settings.repulsion.reach = f64::NAN;
+    settings.repulsion.stiffness = f64::NAN;
     let resolved = resolve(
         &settings,
         &state,
@@ -217,7 +217,7 @@ fn numbers_that_mean_nothing_are_refused_where_they_come_in() {
         resolved
             .unwrap_err()
             .to_string()
-            .contains("repulsion.reach")
+            .contains("repulsion.stiffness")
     );
 }
 

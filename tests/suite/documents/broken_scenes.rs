@@ -255,6 +255,22 @@ const EXPECTED: &[(&str, &str, &[&str])] = &[
         &["frames: this key is in an earlier line already"],
     ),
     (
+        "removed-key",
+        ":2:",
+        &[
+            "response.0.sweeps: `sweeps` no longer exists",
+            "`form = \"notes\"`",
+        ],
+    ),
+    (
+        "removed-shape",
+        ":7:",
+        &[
+            "obstacle.0.shape.kind: `incline` no longer exists",
+            "`rotation = [0, 0, -angle]`",
+        ],
+    ),
+    (
         "small-with-a-wrong-name",
         "",
         &["[small]", "cloth.0.fabric", "did you mean `silk`?"],
@@ -288,7 +304,7 @@ fn every_broken_scene_is_refused_with_place_cause_and_remedy() {
         } else {
             Variant::Full
         };
-        let built = Scene::load_variant(origin, variant, &[]).and_then(|scene| scene.build());
+        let built = Scene::load_variant(origin, variant).and_then(|scene| scene.build());
         let error = built
             .err()
             .unwrap_or_else(|| panic!("{name} is not broken"));

@@ -26,9 +26,9 @@ fn slid(friction: f64, integrator: &str, interval: f64) -> f64 {
             format!("{{ kind = \"{integrator}\" }}"),
         ),
         ("time.max_interval", interval.to_string()),
-    ]
-    .map(|(key, value)| (key.to_string(), value));
-    let scene = Scene::from_text(SLOPE, "slope", &changes).unwrap();
+    ];
+    let scene = Scene::from_text(SLOPE, "slope").unwrap();
+    let scene = scene.set_all(changes).unwrap();
     let mut simulation = scene.build().unwrap();
     let start = simulation.state().positions()[24];
     for _ in 0..scene.frames {
@@ -68,9 +68,9 @@ fn where_impulses_carry_the_cloth_the_mean_velocity_as_end_velocity_loses_accele
             ("repulsion.max_sweeps", "0"),
             ("time.max_interval", "0.5"),
             ("time.velocity", velocity),
-        ]
-        .map(|(key, value)| (key.to_string(), value.to_string()));
-        let scene = Scene::from_text(SLOPE, "slope", &changes).unwrap();
+        ];
+        let scene = Scene::from_text(SLOPE, "slope").unwrap();
+        let scene = scene.set_all(changes).unwrap();
         let mut simulation = scene.build().unwrap();
         let start = simulation.state().positions()[24];
         for _ in 0..20 {
@@ -116,13 +116,11 @@ shape = { kind = "plane", size = [6, 6] }
 /// How far ice and rubber go, in metres, with one stage and the plane moved by `aside`.
 fn patches(stage: &str, aside: f64) -> [f64; 2] {
     let changes = [
-        ("response".to_string(), format!("[{stage}]")),
-        (
-            "obstacle.0.position".to_string(),
-            format!("[0, 0, {aside}]"),
-        ),
+        ("response", format!("[{stage}]")),
+        ("obstacle.0.position", format!("[0, 0, {aside}]")),
     ];
-    let scene = Scene::from_text(PATCHES, "patches", &changes).unwrap();
+    let scene = Scene::from_text(PATCHES, "patches").unwrap();
+    let scene = scene.set_all(changes).unwrap();
     let mut simulation = scene.build().unwrap();
     for _ in 0..scene.frames {
         let report = simulation.step().unwrap();
@@ -174,9 +172,9 @@ fn the_inelastic_projection_alone_lets_a_sheet_slide_as_coulomb_says() {
             ("friction", friction.to_string()),
             ("repulsion.max_sweeps", "0".to_string()),
             ("response", "[{ kind = \"inelastic\" }]".to_string()),
-        ]
-        .map(|(key, value)| (key.to_string(), value));
-        let scene = Scene::from_text(SLOPE, "slope", &changes).unwrap();
+        ];
+        let scene = Scene::from_text(SLOPE, "slope").unwrap();
+        let scene = scene.set_all(changes).unwrap();
         let mut simulation = scene.build().unwrap();
         for _ in 0..30 {
             assert!(simulation.step().unwrap().failsafes.is_empty());

@@ -46,7 +46,7 @@ rotation = [0, 0, -26.56505117707799]
 "#,
         at.x, at.y
     );
-    Scene::from_text(&text, "slope", &[]).unwrap()
+    Scene::from_text(&text, "slope").unwrap()
 }
 
 fn centre(simulation: &Simulation, name: &str) -> DVec3 {
@@ -243,7 +243,7 @@ rotation = [90, 0, 0]
 fn load(folder: &Path, text: &str) -> Simulation {
     let file = folder.join("scene.toml");
     std::fs::write(&file, text).unwrap();
-    let scene = Scene::load(file.to_str().unwrap(), &[]).unwrap();
+    let scene = Scene::load(file.to_str().unwrap()).unwrap();
     scene.build().unwrap()
 }
 
@@ -430,7 +430,7 @@ fn wrinkled_sheets_slide_more_freely_refined_in_space_and_time() {
 
 /// Largest way of a card between two frames of `card-house`, in metres; `from` < `to`.
 fn house_moves(frames: &[u32]) -> Vec<f64> {
-    let scene = Scene::load("card-house", &[]).unwrap();
+    let scene = Scene::load("card-house").unwrap();
     let simulation = &mut scene.build().unwrap();
     let cards: Vec<String> = scene.cloth.iter().map(|card| card.name.clone()).collect();
     let places = |simulation: &Simulation| -> Vec<DVec3> {
@@ -473,7 +473,7 @@ thickness = 1e-3
 friction = 0
 failsafe = []
 output = {{ grid = "none" }}
-repulsion = {{ max_sweeps = {sweeps}, tolerance = {tolerance} }}
+repulsion = {{ max_sweeps = {sweeps} }}
 dynamics = {{ integrator = {{ kind = "implicit_euler" }} }}
 [[cloth]]
 name = "card"
@@ -486,7 +486,9 @@ name = "table"
 shape = {{ kind = "plane", size = [1, 1] }}
 "#
     );
-    Scene::from_text(&text, "cards", &[]).unwrap()
+    let mut scene = Scene::from_text(&text, "cards").unwrap();
+    scene.repulsion.tolerance = tolerance;
+    scene
 }
 
 /// Largest way of a card's centre along the table, and up or down, in metres; and the smallest gap.

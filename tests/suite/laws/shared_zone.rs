@@ -47,7 +47,8 @@ position = [0, 0, 12]
 /// Ways of the middles of ice and rubber, in metres.
 fn throw(form: &str) -> [f64; 2] {
     let stage = format!("[{{ kind = \"inelastic\", form = \"{form}\" }}]");
-    let scene = Scene::from_text(PLATE, "plate", &[("response".into(), stage)]).unwrap();
+    let scene = Scene::from_text(PLATE, "plate").unwrap();
+    let scene = scene.set("response", stage).unwrap();
     let mut simulation = scene.build().unwrap();
     for _ in 0..scene.frames {
         let report = simulation.step().unwrap();

@@ -7,7 +7,7 @@ use percale::geometry::Collider;
 use percale::geometry::Mesh;
 use percale::response::inelastic::Form;
 use percale::response::{
-    Hold, Impulses, Inelastic, Repulsion, RepulsionForm, Stage, bounce, respond,
+    Hold, ImpulseForm, Impulses, Inelastic, Repulsion, RepulsionForm, Stage, bounce, respond,
 };
 use percale::state::{Candidate, Surfaces};
 use percale::verify::{self, Verified};
@@ -284,7 +284,7 @@ fn one_impact_alone_gets_the_same_impulse_from_impulses_and_inelastic_projection
         let inverse_mass = vec![1.0, 2.0, 3.0, 1.5, 0.5, 0.0];
         let case = Case::new(&mesh, &x, wanted, inverse_mass, friction);
         let impulses = Stage::Impulses(Impulses {
-            sweeps: 1,
+            form: ImpulseForm::Notes,
             ..Impulses::default()
         });
         let (one, _) = case.respond(&[impulses]);

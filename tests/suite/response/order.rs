@@ -5,6 +5,7 @@ use std::sync::Arc;
 use glam::{DVec3, dvec3};
 use percale::geometry::Collider;
 use percale::geometry::{Body, BodyKind, Mesh};
+use percale::response::inelastic::Form;
 use percale::response::{
     Impulses, Inelastic, Pass, Response, RigidZones, Scope, Stage, respond_in,
 };
@@ -130,9 +131,9 @@ fn in_causal_order_an_impact_that_an_earlier_one_prevents_costs_nothing() {
         )
         .add(BodyKind::Obstacle, 0.0, level(10.0, 0.0), DVec3::ZERO)
         .add(BodyKind::Obstacle, 0.0, wall, DVec3::ZERO);
-    let way = |causal: bool| {
+    let way = |form: Form| {
         let stages = [Stage::Inelastic(Inelastic {
-            causal,
+            form,
             ..Inelastic::default()
         })];
         let scope = Scope::All;
@@ -141,7 +142,7 @@ fn in_causal_order_an_impact_that_an_earlier_one_prevents_costs_nothing() {
         assert!(response.left == 0 && accepted);
         (0..3).map(|v| (x[v] - scene.x[v]).x).sum::<f64>() / 3.0
     };
-    let (at_once, causal) = (way(false), way(true));
+    let (at_once, causal) = (way(Form::Coulomb), way(Form::Causal));
     println!("along the floor: {at_once:.3} m at once, {causal:.3} m in causal order");
     assert!((causal - 0.5).abs() < 1e-12, "{causal}");
     // what is nearest comes first in any order, but some of the wall is answered too

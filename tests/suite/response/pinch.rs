@@ -4,9 +4,9 @@ use glam::{DVec3, dvec3};
 use num_rational::BigRational;
 use num_traits::{One, Signed, Zero};
 use percale::error::{Pinch, StepError};
-use percale::response::inelastic::Inelastic;
 use percale::response::inelastic::pinch::{Certificate, infeasible_subset};
 use percale::response::inelastic::zone::{Contact, Unsolved, Zone};
+use percale::response::inelastic::{Inelastic, Precision};
 use percale::scene::Scene;
 
 use crate::random::Random;
@@ -180,11 +180,11 @@ fn proofs_of_random_zones_agree_with_exact_arithmetic() {
             pinched += 1;
         } else {
             assert_eq!(found, None, "case {case}");
-            let settings = Inelastic {
+            let precision = Precision {
                 tolerance: 1e-6,
-                ..Inelastic::default()
+                ..Precision::STAGE
             };
-            match settings.solve(&zone) {
+            match Inelastic::default().solve(&zone, &precision) {
                 Ok(solution) => assert!(zone.lack(&solution.x) < 1e-5, "case {case}"),
                 Err(Unsolved::Pinched(_)) => panic!("case {case}: pinched, but there is room"),
                 Err(Unsolved::Iterations(_)) => {}
@@ -260,7 +260,7 @@ keys = [{{ time = 0 }}, {{ time = 0.2, move = [0, {}, 0] }}, {{ time = 0.3666666
 "#,
         -way, -way
     );
-    Scene::from_text(&text, "plates", &[]).unwrap()
+    Scene::from_text(&text, "plates").unwrap()
 }
 
 /// Runs to the end or to a pinch; returns the fail-safes by squeezing on the way.
@@ -340,8 +340,8 @@ position = [0.013, 0.13, 0.007]
 motion = [{ kind = "keyframed", keys = [{ time = 0 }, { time = 0.5, move = [0, -0.06, 0] }] }]
 "#;
     for cells in [8, 11, 12, 14] {
-        let changes = [("cloth.0.shape.cells".into(), format!("[{cells}, {cells}]"))];
-        let scene = Scene::from_text(text, "balls", &changes).unwrap();
+        let scene = Scene::from_text(text, "balls").unwrap();
+        let scene = scene.set("cloth.0.shape.cells", vec![cells; 2]).unwrap();
         let simulation = &mut scene.build().unwrap();
         let error = (0..scene.frames).find_map(|_| simulation.step().err());
         let StepError::Pinched(pinch) = error.expect("there is no room") else {
@@ -356,7 +356,7 @@ motion = [{ kind = "keyframed", keys = [{ time = 0 }, { time = 0.5, move = [0, -
 }
 
 fn pinned(name: &str, text: &str) -> Pinch {
-    let scene = Scene::from_text(text, name, &[]).unwrap();
+    let scene = Scene::from_text(text, name).unwrap();
     let (_, pinch) = run(&scene);
     pinch.unwrap_or_else(|| panic!("{name}: nothing is pinched"))
 }
@@ -429,7 +429,7 @@ fn the_key_on_pinch_is_stop_or_tangle_and_tangle_is_refused_by_name_when_built()
              shape = {{ kind = \"sheet\", size = [1, 1], cells = [2, 2] }}\n"
         )
     };
-    let scene = |value: &str| Scene::from_text(&text(value), "test.toml", &[]);
+    let scene = |value: &str| Scene::from_text(&text(value), "test.toml");
     assert!(scene("stop").unwrap().build().is_ok());
     let tangle = scene("tangle").expect("accepted in files");
     assert!(tangle.to_text().contains("on_pinch = \"tangle\""));

@@ -1,9 +1,9 @@
 //! The inelastic projection against a dense reference: small, duplicated, parallel, large and recorded zones.
 
 use glam::{DVec3, dvec3};
-use percale::response::Inelastic;
 use percale::response::inelastic::Form;
-use percale::response::inelastic::zone::{Contact, Unsolved, Zone};
+use percale::response::inelastic::zone::{Contact, Solution, Unsolved, Zone};
+use percale::response::{Inelastic, Precision};
 
 /// Numbers in −½ … ½ from a fixed congruential generator.
 ///
@@ -143,13 +143,27 @@ fn momentum(zone: &Zone, x: &[DVec3]) -> DVec3 {
 }
 
 /// Tight settings; dense or iterative by choice.
-fn tight(form: Form, dense: bool) -> Inelastic {
-    Inelastic {
-        form,
+fn tight(form: Form, dense: bool) -> Solver {
+    let precision = Precision {
         tolerance: 1e-11,
         dense_limit: if dense { 4000 } else { 0 },
         max_iterations: 100_000,
-        ..Inelastic::default()
+    };
+    Solver { form, precision }
+}
+
+struct Solver {
+    form: Form,
+    precision: Precision,
+}
+
+impl Solver {
+    fn solve(&self, zone: &Zone) -> Result<Solution, Unsolved> {
+        let stage = Inelastic {
+            form: self.form,
+            ..Inelastic::default()
+        };
+        stage.solve(zone, &self.precision)
     }
 }
 
@@ -444,14 +458,9 @@ fn a_pinch_is_proved_and_never_solved_in_silence() {
         sum.length() < 1e-12 && farkas.iter().all(|f| f.1 > 0.0),
         "the shares push against each other"
     );
-    assert!(
-        Inelastic {
-            max_iterations: 200,
-            ..tight(Form::Coulomb, false)
-        }
-        .solve(&zone)
-        .is_err()
-    );
+    let mut hurried = tight(Form::Coulomb, false);
+    hurried.precision.max_iterations = 200;
+    assert!(hurried.solve(&zone).is_err());
     assert!(tight(Form::Paper, true).solve(&zone).is_err());
     assert!(tight(Form::Paper, false).solve(&zone).is_err());
 }
@@ -487,14 +496,13 @@ fn recorded_zones_are_solved_alike_by_the_dense_and_the_iterative_method() {
             ..zone.clone()
         };
         let solve = |dense_limit: u32| {
-            let settings = Inelastic {
+            let precision = Precision {
                 tolerance: 1e-6,
                 dense_limit,
                 max_iterations: 50_000,
-                ..Inelastic::default()
             };
-            let solution = settings
-                .solve(&smooth)
+            let solution = Inelastic::default()
+                .solve(&smooth, &precision)
                 .unwrap_or_else(|why| panic!("{name}: {why:?}"));
             assert!(solution.impulses.iter().all(|&j| j >= 0.0), "{name}: pulls");
             assert!(
@@ -525,13 +533,13 @@ fn recorded_zones_are_solved_alike_by_the_dense_and_the_iterative_method() {
 
         // as the stage solves it, with friction, and ten times as exactly: solved, and never with more energy where nothing is
         // moved by script
-        for tolerance in [Inelastic::default().tolerance, 0.01] {
-            let stage = Inelastic {
+        for tolerance in [Precision::STAGE.tolerance, 0.01] {
+            let precision = Precision {
                 tolerance,
-                ..Inelastic::default()
+                ..Precision::STAGE
             };
-            let solution = stage
-                .solve(&zone)
+            let solution = Inelastic::default()
+                .solve(&zone, &precision)
                 .unwrap_or_else(|why| panic!("{name}: {why:?}"));
             let still = (0..zone.start.len())
                 .all(|v| zone.inverse_mass[v] > 0.0 || zone.start[v] == zone.wanted[v]);

@@ -64,7 +64,7 @@ fn max_stretch_makes_intervals_short_where_contact_would_tear_the_cloth() {
     assert!(given_up > 0);
     assert!(limited < 0.5 * free, "{limited} of {free}");
     let text = sheet("[time]\nmax_stretch = 0\n");
-    let error = Scene::from_text(&text, "test.toml", &[]).unwrap_err();
+    let error = Scene::from_text(&text, "test.toml").unwrap_err();
     assert!(error.to_string().contains("time.max_stretch"), "{error}");
 }
 
@@ -199,7 +199,7 @@ fn slope(more: &str) -> String {
     };
     format!(
         "frames = 30\nfriction = 0.0\nthickness = 0.002\n{more}{}{}\
-         [[obstacle]]\nname = \"slope\"\nshape = {{ kind = \"incline\", size = [8, 2], angle = 30 }}\n",
+         [[obstacle]]\nname = \"slope\"\nshape = {{ kind = \"plane\", size = [8, 2] }}\nrotation = [0, 0, -30]\n",
         square("left", -0.3, "rubber"),
         square("right", 0.3, "ice"),
     )
@@ -305,7 +305,7 @@ fn a_sequence_of_files_moves_vertex_by_vertex() {
          motion = [{ kind = \"sequence\", file = \"grow*.obj\", fps = 30, scale = 0.5 }]\n";
     let path = folder.path().join("scene.toml");
     std::fs::write(&path, sheet(obstacle)).unwrap();
-    let scene = Scene::load(path.to_str().unwrap(), &[]).unwrap();
+    let scene = Scene::load(path.to_str().unwrap()).unwrap();
     let mut simulation = scene.build().unwrap();
     for width in [0.5, 0.625, 0.75, 0.875, 1.0, 1.0] {
         let x = object(&simulation, "grow");
@@ -315,16 +315,14 @@ fn a_sequence_of_files_moves_vertex_by_vertex() {
     // the resolved scene runs from anywhere, and notices that a file has changed
     let copy = folder.path().join("elsewhere.toml");
     std::fs::write(&copy, scene.to_text()).unwrap();
-    assert_eq!(Scene::load(copy.to_str().unwrap(), &[]).unwrap(), scene);
+    assert_eq!(Scene::load(copy.to_str().unwrap()).unwrap(), scene);
     std::fs::write(folder.path().join("grow9.obj"), "v 0 0 0\n").unwrap();
-    let error = Scene::load(copy.to_str().unwrap(), &[])
-        .unwrap_err()
-        .to_string();
+    let error = Scene::load(copy.to_str().unwrap()).unwrap_err().to_string();
     assert!(
         error.contains("grow*.obj") && error.contains("SHA-256"),
         "{error}"
     );
-    let error = Scene::load(path.to_str().unwrap(), &[]).unwrap().build();
+    let error = Scene::load(path.to_str().unwrap()).unwrap().build();
     let error = error.err().unwrap().to_string();
     assert!(
         error.contains("sample 1 has 1 vertices, the shape 4"),
@@ -347,12 +345,12 @@ fn painted_attributes_come_from_the_mesh_file() {
     };
     let path = folder.path().join("scene.toml");
     std::fs::write(&path, text("red")).unwrap();
-    let scene = Scene::load(path.to_str().unwrap(), &[]).unwrap();
+    let scene = Scene::load(path.to_str().unwrap()).unwrap();
     let simulation = scene.build().unwrap();
     let mass = simulation.mass();
     assert!((mass[1] / mass[0] - 5.0).abs() < 1e-12 && (mass[2] / mass[0] - 2.0).abs() < 1e-12);
     std::fs::write(&path, text("blue")).unwrap();
-    let error = Scene::load(path.to_str().unwrap(), &[]).unwrap().build();
+    let error = Scene::load(path.to_str().unwrap()).unwrap().build();
     let error = error.err().unwrap().to_string();
     assert!(
         error.contains("no attribute 'blue'") && error.contains("red"),
@@ -367,10 +365,10 @@ fn the_small_variant_is_changed_before_the_command_line_changes_it() {
     let path = folder.path().join("scene.toml");
     std::fs::write(&path, &text).unwrap();
     let path = path.to_str().unwrap();
-    let set = [("frames".to_string(), "5".to_string())];
-    let small = Scene::load_variant(path, Variant::Small, &set).unwrap();
+    let small = Scene::load_variant(path, Variant::Small).unwrap();
+    let small = small.set("frames", 5).unwrap();
     assert_eq!((small.frames, small.counts().unwrap().vertices), (5, 4));
-    let full = Scene::load(path, &[]).unwrap();
+    let full = Scene::load(path).unwrap();
     assert_eq!((full.frames, full.counts().unwrap().vertices), (10, 9));
     assert!(
         small.small.is_empty(),
@@ -383,7 +381,7 @@ fn the_small_variant_is_changed_before_the_command_line_changes_it() {
 fn a_camera_is_automatic_or_stands_somewhere() {
     let camera = |text: &str| {
         let scene = support::scene(&sheet(text), &[]);
-        let again = Scene::from_text(&scene.to_text(), "again", &[]).unwrap();
+        let again = Scene::from_text(&scene.to_text(), "again").unwrap();
         assert_eq!(again, scene, "what is written is read back");
         scene.camera
     };
@@ -406,7 +404,7 @@ fn a_camera_is_automatic_or_stands_somewhere() {
         camera("[camera]\nposition = [2, 1.5, 3]\n"),
         Camera::At(plain)
     );
-    let same = Scene::from_text(&sheet("[camera]\nposition = [0, 0, 0]\n"), "test.toml", &[]);
+    let same = Scene::from_text(&sheet("[camera]\nposition = [0, 0, 0]\n"), "test.toml");
     let same = same.err().unwrap().to_string();
     assert!(same.contains("test.toml:7: camera.position"), "{same}");
 }
