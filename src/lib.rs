@@ -6,10 +6,11 @@
 //!                                                                                           start untouched)
 //! ```
 //!
-//! A [`verify::Verified`] state is proved free of intersections, and so is the straight motion that led to it;
-//! only [`verify`] can make one. Everything else proposes: [`dynamics`] (or any integrator of yours) proposes
-//! end positions, [`response`] changes them until nothing meets, and [`verify::accept`] judges the very bits
-//! that will be stored. Scripted objects and pinned vertices are ordinary vertices of infinite mass.
+//! A [`verify::Verified`] state is proved free of intersections, and so is the straight motion that
+//! led to it; only [`verify`] can make one. Everything else proposes: [`dynamics`] (or any
+//! integrator of yours) proposes end positions, [`response`] changes them until nothing meets, and
+//! [`verify::accept`] judges the very bits that will be stored. Scripted objects and pinned
+//! vertices are ordinary vertices of infinite mass.
 //!
 //! | module | knows |
 //! |---|---|

@@ -21,7 +21,8 @@ pub struct Surfaces {
 impl Surfaces {
     /// The same thickness, in metres, and Coulomb coefficient everywhere.
     ///
-    /// `rest` are rest positions, in metres: neighbours whose rest distance is below the thickness keep to that instead.
+    /// `rest` are rest positions, in metres: neighbours whose rest distance is below the thickness
+    /// keep to that instead.
     ///
     /// # Errors
     /// Numbers that are not finite or below 0, or not one rest position per vertex.
@@ -119,7 +120,8 @@ impl Surfaces {
         &self.rest
     }
 
-    /// Layer of each body: of two cloths in contact the one of the higher layer lies outside; checked by [`crate::layers`].
+    /// Layer of each body: of two cloths in contact the one of the higher layer lies outside;
+    /// checked by [`crate::layers`].
     pub fn layers(&self) -> &[i32] {
         &self.layer
     }
@@ -167,7 +169,8 @@ pub struct Candidate<'a> {
 impl<'a> Candidate<'a> {
     /// A motion from a certified start to `x`, in metres, within `dt` seconds.
     ///
-    /// `inverse_mass` is in 1/kg, 0 for vertices whose end positions are given: no stage moves them. Coordinates below 1e-70 m become 0.
+    /// `inverse_mass` is in 1/kg, 0 for vertices whose end positions are given: no stage moves
+    /// them. Coordinates below 1e-70 m become 0.
     ///
     /// # Errors
     /// Values that are not numbers, out of range, or not one for each vertex.
@@ -240,7 +243,8 @@ impl<'a> Candidate<'a> {
         }
     }
 
-    /// Displacement of the first feature's point relative to the second's over the interval, in metres.
+    /// Displacement of the first feature's point relative to the second's over the interval, in
+    /// metres.
     pub fn relative_displacement(&self, point: &ContactPoint) -> DVec3 {
         point.relative(&self.x) - point.relative(self.start.positions())
     }

@@ -1,4 +1,5 @@
-//! Laws that every proposal obeys, whatever the model: momentum, energy, invariances; and derivatives by differences.
+//! Laws that every proposal obeys, whatever the model: momentum, energy, invariances; and
+//! derivatives by differences.
 
 use glam::{DMat3, DQuat, DVec2, DVec3};
 
@@ -10,7 +11,8 @@ pub(super) fn sheet(cells: u32) -> (Mesh, Vec<DVec3>) {
     strip([cells; 2], [1.0; 2])
 }
 
-/// A rectangle of `cells` along x and z and that `size`, in the x-z plane, numbered along z first; diagonals alternate.
+/// A rectangle of `cells` along x and z and that `size`, in the x-z plane, numbered along z first;
+/// diagonals alternate.
 pub(super) fn strip(cells: [u32; 2], size: [f64; 2]) -> (Mesh, Vec<DVec3>) {
     let n = [cells[0] + 1, cells[1] + 1];
     let at = |i: u32, j: u32| i * n[1] + j;
@@ -511,7 +513,8 @@ fn stretch_and_shear_have_the_moduli_of_the_fabric() {
     let strain = 1e-5;
     let along = |e: f64, n: f64| DMat3::from_diagonal(DVec3::new(1.0 + e, 1.0, 1.0 + n));
     let sheared = DMat3::from_cols(DVec3::X, DVec3::Y, DVec3::new(strain, 0.0, 1.0));
-    // springs on a square grid: the diagonals add the shear modulus to the stretch, and couple by it
+    // springs on a square grid: the diagonals add the shear modulus to the stretch, and couple by
+    // it
     let expected = |stretch| match stretch {
         Stretch::Springs => [1050.0, 450.0, 50.0, 1050.0 + 450.0 + 2.0 * 50.0],
         Stretch::Membrane => [1000.0, 400.0, 50.0, 1000.0 + 400.0 + 2.0 * 100.0],

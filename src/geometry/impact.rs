@@ -7,7 +7,8 @@ use serde::Serialize;
 
 /// Two features without a common vertex: what detection looks at one at a time.
 ///
-/// Ordered: all vertex-face pairs first, then by indices. Edges are indices into [`super::Mesh::edges`], `a < b`.
+/// Ordered: all vertex-face pairs first, then by indices. Edges are indices into
+/// [`super::Mesh::edges`], `a < b`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Pair {
@@ -38,9 +39,10 @@ impl fmt::Display for Pair {
 
 /// A pair that meets during a motion.
 ///
-/// `weights` are signed so that `Σ wᵢ xᵢ(time)` is the vector from the second feature's point to the first
-/// feature's: (1, −a, −b, −c) for vertex-face, (1−s, s, −(1−u), −u) for edge-edge. `Σ wᵢ xᵢ(0) · normal ≥ 0`:
-/// the normal points from the second feature to the first as they lay at the start.
+/// `weights` are signed so that `Σ wᵢ xᵢ(time)` is the vector from the second feature's point to
+/// the first feature's: (1, −a, −b, −c) for vertex-face, (1−s, s, −(1−u), −u) for edge-edge. `Σ wᵢ
+/// xᵢ(0) · normal ≥ 0`: the normal points from the second feature to the first as they lay at the
+/// start.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Impact {
     /// The two features.

@@ -9,36 +9,43 @@ use super::{Mesh, Pair};
 /// How far features are kept apart.
 #[derive(Clone, Copy, Debug)]
 pub struct Margin<'a> {
-    /// Thickness at each vertex, in metres, at least 0: two layers are meant to lie one thickness apart.
+    /// Thickness at each vertex, in metres, at least 0: two layers are meant to lie one thickness
+    /// apart.
     pub thickness: &'a [f64],
-    /// Rest positions. Features of one body are never kept further apart than half their distance at rest, else
-    /// cloth with a thickness near the length of its edges would push itself apart.
+    /// Rest positions. Features of one body are never kept further apart than half their distance
+    /// at rest, else cloth with a thickness near the length of its edges would push itself apart.
     pub rest: &'a [DVec3],
-    /// The least gap that each vertex has at the start, in metres; none means that nothing is near. What slides over a
-    /// surface in contact comes upon features that it is not kept from yet: asked to stay further from them than from
-    /// that surface, it would be caught by edges that nobody can feel.
+    /// The least gap that each vertex has at the start, in metres; none means that nothing is near.
+    /// What slides over a surface in contact comes upon features that it is not kept from yet:
+    /// asked to stay further from them than from that surface, it would be caught by edges that
+    /// nobody can feel.
     pub gap: Option<&'a [f64]>,
 }
 
-/// Share of the start gap and of the rest distance that a separation may take (design §3).
+/// Share of the start gap and of the rest distance that a separation may take (docs/method.md
+/// §2.4).
 const SHARE: f64 = 0.5;
 
-/// Rounding error of a computed gap, in units of the largest coordinate difference of its four vertices.
+/// Rounding error of a computed gap, in units of the largest coordinate difference of its four
+/// vertices.
 ///
-/// A closest point is r − t d or a − u b − v c: each coordinate is a sum of at most three products of differences
-/// below the extent with weights that sum to at most 2, with at most 6 roundings each: 12 u = 6 ε, and √3 of that as
-/// a length; that the weights themselves are rounded moves the point by another ε within the feature. Halving a gap leaves a factor 2, so
-/// a gap of 32 ε is still larger than the separation taken from it. `a_gap_errs_less_than_its_bound` measures it.
+/// A closest point is r − t d or a − u b − v c: each coordinate is a sum of at most three products
+/// of differences below the extent with weights that sum to at most 2, with at most 6 roundings
+/// each: 12 u = 6 ε, and √3 of that as a length; that the weights themselves are rounded moves the
+/// point by another ε within the feature. Halving a gap leaves a factor 2, so a gap of 32 ε is
+/// still larger than the separation taken from it. `a_gap_errs_less_than_its_bound` measures it.
 pub(super) const GAP_ERROR: f64 = 16.0 * f64::EPSILON;
 
 impl Margin<'_> {
-    /// Whether all thicknesses are numbers of at least 0; what is seen by another margin proves nothing.
+    /// Whether all thicknesses are numbers of at least 0; what is seen by another margin proves
+    /// nothing.
     pub(super) fn is_usable(&self) -> bool {
         self.thickness.iter().all(|h| h.is_finite() && *h >= 0.0)
     }
 
-    /// The separation of a pair, in metres: the least of its thickness, half its gap at `x0`, half the least gap of its
-    /// vertices there, and half its distance at rest within one body; 0 where the gap is too small to be told from rounding.
+    /// The separation of a pair, in metres: the least of its thickness, half its gap at `x0`, half
+    /// the least gap of its vertices there, and half its distance at rest within one body; 0 where
+    /// the gap is too small to be told from rounding.
     pub fn separation(&self, mesh: &Mesh, pair: Pair, x0: &[DVec3]) -> f64 {
         let thickness = self.pair_thickness(mesh, pair);
         if thickness == 0.0 {
@@ -83,7 +90,8 @@ impl Margin<'_> {
     }
 }
 
-/// The largest gap on any axis between the swept boxes of a pair's features; negative where they overlap on all.
+/// The largest gap on any axis between the swept boxes of a pair's features; negative where they
+/// overlap on all.
 ///
 /// Rounding is monotonic: a gap that is at most s is at most s after rounding too.
 pub(super) fn box_gap(pair: Pair, start: &[DVec3; 4], end: &[DVec3; 4]) -> f64 {

@@ -1,10 +1,13 @@
-//! What the last look at a motion proved, and what of it still holds after the motion has changed a little.
+//! What the last look at a motion proved, and what of it still holds after the motion has changed a
+//! little.
 //!
-//! Looked at with a margin, nearly every pair is proved to stay further apart than some distance d; the others are
-//! listed. Move the end of each vertex by at most d/2: then at every time each point of a feature has moved by at most d/2, and the
-//! pairs not listed still do not touch. To certify the motion that a response ends with, only the listed pairs and those
-//! of vertices that went further have to be tested. The exact test would say the same of all others, so results are the same to the bit.
-//! Likewise what is proved of an expected motion by the whole thickness spares most of the look at the actual one by half of it.
+//! Looked at with a margin, nearly every pair is proved to stay further apart than some distance d;
+//! the others are listed. Move the end of each vertex by at most d/2: then at every time each point
+//! of a feature has moved by at most d/2, and the pairs not listed still do not touch. To certify
+//! the motion that a response ends with, only the listed pairs and those of vertices that went
+//! further have to be tested. The exact test would say the same of all others, so results are the
+//! same to the bit. Likewise what is proved of an expected motion by the whole thickness spares
+//! most of the look at the actual one by half of it.
 
 use std::sync::Arc;
 
@@ -15,10 +18,11 @@ use super::collider::Motion;
 use super::mesh::check_positions;
 use super::{Mesh, Pair};
 
-/// Proved: every pair that is not `near`, and not of two obstacle features, stays at least `distance` apart while all vertices go
-/// straight from `x0` to `x1`.
+/// Proved: every pair that is not `near`, and not of two obstacle features, stays at least
+/// `distance` apart while all vertices go straight from `x0` to `x1`.
 ///
-/// Only a look can make one, and it speaks of one mesh, one start and one end: of others it covers what follows from that, or nothing.
+/// Only a look can make one, and it speaks of one mesh, one start and one end: of others it covers
+/// what follows from that, or nothing.
 #[derive(Clone, Debug)]
 pub struct Proof {
     mesh: Arc<Mesh>,
@@ -35,15 +39,17 @@ pub(super) struct Open<'a> {
     pub(super) moved: Vec<u32>,
 }
 
-/// How far a vertex may go, in units of the proved distance. Half of it in exact arithmetic: two features meet halfway. The rest
-/// makes up for the rounding of the distances here and of box gaps, some ε each.
+/// How far a vertex may go, in units of the proved distance. Half of it in exact arithmetic: two
+/// features meet halfway. The rest makes up for the rounding of the distances here and of box gaps,
+/// some ε each.
 const REACH: f64 = 0.499;
 
 /// Testing vertices one by one does not pay if more than this share of them have moved.
 const MAX_MOVED_SHARE: f64 = 0.25;
 
 impl Proof {
-    /// None of an end that is outside the range of the continuous test: what its bounds do not cover proves nothing.
+    /// None of an end that is outside the range of the continuous test: what its bounds do not
+    /// cover proves nothing.
     pub(super) fn new(
         mesh: &Arc<Mesh>,
         motion: Motion<'_>,
@@ -60,8 +66,8 @@ impl Proof {
         })
     }
 
-    /// The proof after all pairs of the vertices in `changed`, which ascend, were tested at `x1`, `near` being what was found; none if it is
-    /// about another motion.
+    /// The proof after all pairs of the vertices in `changed`, which ascend, were tested at `x1`,
+    /// `near` being what was found; none if it is about another motion.
     pub(super) fn updated(
         mut self,
         mesh: &Arc<Mesh>,
@@ -86,8 +92,8 @@ impl Proof {
         Some(self)
     }
 
-    /// What has to be tested to know which pairs come nearer than `apart` in the motion from `x0` to `x1`; none if that would not be less
-    /// than everything.
+    /// What has to be tested to know which pairs come nearer than `apart` in the motion from `x0`
+    /// to `x1`; none if that would not be less than everything.
     pub(super) fn open(
         &self,
         mesh: &Arc<Mesh>,

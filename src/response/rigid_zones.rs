@@ -1,9 +1,9 @@
 //! Connected impacts move as one rigid body.
 //!
-//! What is free of intersections stays so under rigid motion; so a zone of vertices that are connected by impacts
-//! is given the rigid motion that keeps its linear and angular momentum, and grows by what it meets next. It
-//! resolves any pile in a few rounds, at the price of all motion inside the zone: infinite friction.
-//! Source: course notes, "Rigidifying"; Provot 1997; \[BFA02\].
+//! What is free of intersections stays so under rigid motion; so a zone of vertices that are
+//! connected by impacts is given the rigid motion that keeps its linear and angular momentum, and
+//! grows by what it meets next. It resolves any pile in a few rounds, at the price of all motion
+//! inside the zone: infinite friction. Source: course notes, "Rigidifying"; Provot 1997; \[BFA02\].
 //!
 //! ```text
 //! c = Σ m x₀ / M     d = Σ m (x₁−x₀) / M     L = Σ m (x₀−c) × (x₁−x₀)     I ω = L
@@ -11,14 +11,16 @@
 //! ```
 //!
 //! We differ:
-//! - The turn is the linear map 1 + \[ω\], not a finite rotation. The motion is straight anyway, and the straight
-//!   motion into a rotated place shrinks on the way and loses angular momentum (0.7 % at 0.2 rad). `1 + t\[ω\]` is
-//!   invertible for all t (its determinant is 1 + t²ω²), so the zone stays free of intersections at every
-//!   moment, and both momenta are kept to rounding. It grows by ω²/2; `max_angle` bounds that.
-//! - Collinear zones have a singular inertia: the pseudo-inverse leaves out the turn that nothing can feel.
-//! - Scripted vertices do not connect zones (a floor would glue together all that lies on it). A zone that meets
-//!   some takes their motion, if it is a common translation; if it is none, the zone is left to the next stage,
-//!   which is what the notes mean by "you're in trouble".
+//! - The turn is the linear map 1 + \[ω\], not a finite rotation. The motion is straight anyway,
+//!   and the straight motion into a rotated place shrinks on the way and loses angular momentum
+//!   (0.7 % at 0.2 rad). `1 + t\[ω\]` is invertible for all t (its determinant is 1 + t²ω²), so the
+//!   zone stays free of intersections at every moment, and both momenta are kept to rounding. It
+//!   grows by ω²/2; `max_angle` bounds that.
+//! - Collinear zones have a singular inertia: the pseudo-inverse leaves out the turn that nothing
+//!   can feel.
+//! - Scripted vertices do not connect zones (a floor would glue together all that lies on it). A
+//!   zone that meets some takes their motion, if it is a common translation; if it is none, the
+//!   zone is left to the next stage, which is what the notes mean by "you're in trouble".
 
 use glam::{DMat3, DVec3};
 use schemars::JsonSchema;
@@ -179,7 +181,8 @@ impl Motion {
     }
 }
 
-/// The displacement that all scripted vertices share: `Some(None)` if there are none, `None` if they differ.
+/// The displacement that all scripted vertices share: `Some(None)` if there are none, `None` if
+/// they differ.
 fn common_translation(scripted: &[u32], candidate: &Candidate<'_>) -> Option<Option<DVec3>> {
     let start = candidate.start.positions();
     let way = |v: u32| candidate.x[v as usize] - start[v as usize];
@@ -195,7 +198,8 @@ fn common_translation(scripted: &[u32], candidate: &Candidate<'_>) -> Option<Opt
     rest.iter().all(same).then_some(Some(shift))
 }
 
-/// Solves a symmetric positive semi-definite system in the least-squares sense, by Jacobi rotations.
+/// Solves a symmetric positive semi-definite system in the least-squares sense, by Jacobi
+/// rotations.
 fn solve_symmetric(matrix: DMat3, right: DVec3) -> DVec3 {
     let mut a = matrix.to_cols_array_2d();
     let mut vectors = DMat3::IDENTITY.to_cols_array_2d(); // columns are eigenvectors
