@@ -46,6 +46,16 @@ pub struct Body {
 /// Non-manifold edges are legal. Vertices that no face uses are legal too, and never tested. Every
 /// vertex and edge has an *owner*, the first face that uses it: a broad phase over faces reports a
 /// pair of features exactly once by reporting it for the owners only.
+///
+/// # Examples
+/// ```
+/// use percale::Mesh;
+///
+/// let square = Mesh::new(4, vec![[0, 1, 2], [2, 1, 3]])?;
+/// assert_eq!(square.edges().len(), 5);
+/// assert!(Mesh::new(3, vec![[0, 1, 1]]).is_err(), "a face has three different corners");
+/// # Ok::<(), percale::MeshError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Mesh {
     faces: Vec<[u32; 3]>,

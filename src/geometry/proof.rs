@@ -23,6 +23,35 @@ use super::{Mesh, Pair};
 ///
 /// Only a look can make one, and it speaks of one mesh, one start and one end: of others it covers
 /// what follows from that, or nothing.
+///
+/// # Examples
+/// What a look by a margin has proved spares [`accept`](crate::verify::accept) its own:
+///
+/// ```
+/// use std::sync::Arc;
+/// use percale::geometry::{Asked, Margin};
+/// use percale::{Candidate, Collider, DVec3, Mesh, Surfaces, verify};
+///
+/// let mesh = Arc::new(Mesh::new(6, vec![[0, 1, 2], [3, 4, 5]])?);
+/// let lower = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]];
+/// let upper = [[0.2, 0.1, 0.2], [1.2, 0.1, 0.2], [0.2, 0.1, 1.2]];
+/// let x0: Vec<DVec3> = lower.iter().chain(&upper).map(|&x| x.into()).collect();
+/// let x1: Vec<DVec3> = x0.iter().map(|x| x + 0.1 * DVec3::X).collect();
+///
+/// let mut collider = Collider::new(&mesh);
+/// let margin = Margin { thickness: &[1e-3; 6], rest: &x0, gap: None };
+/// let asked = Asked { margin: Some(margin), ..Asked::default() };
+/// let look = collider.look(collider.motion(&x0, &x1)?, &asked, None);
+/// assert!(look.impacts.is_empty() && look.proof.is_some());
+///
+/// let start = collider.start(x0.clone(), vec![DVec3::ZERO; 6])?;
+/// let surfaces = Surfaces::uniform(&mesh, x0.clone(), 1e-3, 0.3)?;
+/// let candidate = Candidate::new(&start, &[1.0; 6], &surfaces, 1.0 / 60.0, x1)?;
+/// let asked_before = collider.queries();
+/// verify::accept(candidate, &mut collider, look.proof.as_ref())?;
+/// assert_eq!(collider.queries(), asked_before, "nothing had to be tested again");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Proof {
     mesh: Arc<Mesh>,

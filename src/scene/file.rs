@@ -103,6 +103,17 @@ impl Scene {
     ///
     /// # Errors
     /// See [`SceneError`]; nothing is guessed.
+    ///
+    /// # Examples
+    /// ```
+    /// use percale::Scene;
+    ///
+    /// let scene = Scene::load("stack", &[("frames".into(), "10".into())])?;
+    /// assert_eq!(scene.frames, 10);
+    /// let refused = Scene::load("stack", &[("frame".into(), "10".into())]).unwrap_err();
+    /// assert!(refused.to_string().contains("frames"), "the likeliest name");
+    /// # Ok::<(), percale::SceneError>(())
+    /// ```
     pub fn load(name: &str, changes: &[(String, String)]) -> Result<Self, SceneError> {
         Self::load_variant(name, Variant::Full, changes)
     }

@@ -22,6 +22,26 @@ use crate::state::Candidate;
 ///
 /// Made by [`start`] and [`accept`] only. Velocities may be replaced: the certificate is about
 /// positions.
+///
+/// # Examples
+/// ```
+/// use std::sync::Arc;
+/// use percale::{Collider, DVec3, Mesh};
+///
+/// let mesh = Arc::new(Mesh::new(6, vec![[0, 1, 2], [3, 4, 5]])?);
+/// let lower = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]];
+/// let upper = [[0.2, 0.1, 0.2], [1.2, 0.1, 0.2], [0.2, 0.1, 1.2]];
+/// let x0: Vec<DVec3> = lower.iter().chain(&upper).map(|&x| x.into()).collect();
+/// let collider = Collider::new(&mesh);
+/// let v0 = vec![DVec3::ZERO; 6];
+/// assert!(collider.start(x0.clone(), v0.clone()).is_ok());
+///
+/// let mut tangled = x0;
+/// tangled[3].y = -0.1;
+/// let refused = collider.start(tangled, v0).unwrap_err();
+/// assert!(refused.to_string().contains("first faces 0"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Verified {
     mesh: Arc<Mesh>,
