@@ -24,7 +24,9 @@
 //! | [`step`] | the time loop: intervals, retries, reports |
 //! | [`compare`](mod@compare) | methods side by side, from the same states |
 //! | [`resolve`](mod@resolve) | the collision step alone, for an integrator of your own |
+//! | [`script`], [`grid`] | scripted motion by the tick; output positions, rounded before they are judged |
 //! | [`scene`], [`io`], [`render`] | scenes in, results and pictures out |
+//! | [`error`] | what can be wrong, by name |
 //!
 //! The short way, a scene:
 //!

@@ -149,3 +149,102 @@ impl Proof {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn triangles() -> Arc<Mesh> {
+        Arc::new(Mesh::new(9, vec![[0, 1, 2], [3, 4, 5], [6, 7, 8]]).unwrap())
+    }
+
+    fn positions() -> Vec<DVec3> {
+        let at = |v: i32| DVec3::new(f64::from(v % 3), f64::from(v * v), f64::from(v));
+        (1..10).map(at).collect()
+    }
+
+    fn pair(vertex: u32, face: u32) -> Pair {
+        Pair::VertexFace { vertex, face }
+    }
+
+    /// Of no motion at all: all pairs but two stay 1 m apart.
+    fn proof(mesh: &Arc<Mesh>, x: &[DVec3]) -> Proof {
+        let near = vec![pair(0, 1), pair(6, 1)];
+        Proof::new(mesh, Motion::new(x, x), 1.0, near).unwrap()
+    }
+
+    #[test]
+    fn an_end_out_of_range_proves_nothing() {
+        let (mesh, x) = (triangles(), positions());
+        let bad = [vec![DVec3::splat(1e31)], x[1..].to_vec()].concat();
+        assert!(Proof::new(&mesh, Motion::new(&x, &bad), 1.0, Vec::new()).is_none());
+        let updated = proof(&mesh, &x).updated(&mesh, Motion::new(&x, &bad), &[0], 1.0, Vec::new());
+        assert!(updated.is_none());
+    }
+
+    #[test]
+    fn a_proof_of_another_mesh_start_or_distance_is_not_updated() {
+        let (mesh, x) = (triangles(), positions());
+        let mut start = x.clone();
+        start[8].x += 1.0;
+        let updated = |mesh: &Arc<Mesh>, start: &[DVec3], distance: f64, of: Proof| {
+            let motion = Motion::new(start, &x);
+            of.updated(mesh, motion, &[0], distance, Vec::new())
+        };
+        assert!(updated(&mesh, &x, 1.0, proof(&mesh, &x)).is_some());
+        assert!(updated(&triangles(), &x, 1.0, proof(&mesh, &x)).is_none());
+        assert!(updated(&mesh, &start, 1.0, proof(&mesh, &x)).is_none());
+        assert!(updated(&mesh, &x, 0.5, proof(&mesh, &x)).is_none());
+    }
+
+    #[test]
+    fn an_update_takes_up_the_pairs_of_changed_vertices_and_no_untested_end() {
+        let (mesh, x) = (triangles(), positions());
+        let mut end = x.clone();
+        end[0].x += 0.5;
+        let motion = Motion::new(&x, &end);
+        let updated = |changed: &[u32]| {
+            proof(&mesh, &x).updated(&mesh, motion, changed, 1.0, vec![pair(0, 2)])
+        };
+        assert!(updated(&[]).is_none(), "vertex 0 was not tested");
+        assert!(updated(&[1]).is_none(), "nor was it here");
+        let updated = updated(&[0]).unwrap();
+        assert_eq!(updated.near, [pair(6, 1), pair(0, 2)]);
+        assert_eq!(updated.x1, end);
+    }
+
+    #[test]
+    fn a_proof_of_another_mesh_or_start_or_of_less_covers_nothing() {
+        let (mesh, x) = (triangles(), positions());
+        let known = proof(&mesh, &x);
+        let mut start = x.clone();
+        start[8].x += 1.0;
+        assert!(known.open(&mesh, Motion::new(&x, &x), 0.5).is_some());
+        assert!(known.open(&triangles(), Motion::new(&x, &x), 0.5).is_none());
+        assert!(known.open(&mesh, Motion::new(&start, &x), 0.5).is_none());
+        assert!(known.open(&mesh, Motion::new(&x, &x), 1.5).is_none());
+    }
+
+    #[test]
+    fn what_goes_further_than_half_of_the_spare_distance_is_open() {
+        let (mesh, x) = (triangles(), positions());
+        let known = proof(&mesh, &x);
+        let same = known.open(&mesh, Motion::new(&x, &x), 1.0).unwrap();
+        assert_eq!(
+            same.moved,
+            [] as [u32; 0],
+            "nothing to spare, nothing moved"
+        );
+
+        let mut end = x.clone();
+        end[4].z += 0.249;
+        end[7].z += 0.2499; // the half less the rounding that is allowed for
+        end[8].z = f64::NAN;
+        let open = known.open(&mesh, Motion::new(&x, &end), 0.5).unwrap();
+        assert_eq!(open.moved, [7, 8]);
+        assert_eq!(open.pairs, [pair(0, 1), pair(6, 1)]);
+
+        end[0].z += 1.0; // a third of all
+        assert!(known.open(&mesh, Motion::new(&x, &end), 0.5).is_none());
+    }
+}
