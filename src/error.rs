@@ -7,99 +7,8 @@ use std::sync::Arc;
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 
+pub use crate::geometry::MeshError;
 use crate::geometry::{BodyKind, ContactPoint, Mesh, Pair};
-
-/// Why a mesh is not one that Percale can work on.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum MeshError {
-    /// There is nothing to test.
-    #[error("the mesh has no faces; it needs at least one triangle")]
-    Empty,
-
-    /// A face uses a vertex that does not exist.
-    #[error(
-        "face {face} uses vertex {vertex}, but there are only {vertex_count} (numbered from 0); is the file truncated?"
-    )]
-    IndexOutOfRange {
-        /// The face, from 0.
-        face: usize,
-        /// The index it uses.
-        vertex: u32,
-        /// How many there are.
-        vertex_count: usize,
-    },
-
-    /// A face uses a vertex twice.
-    #[error("face {face} uses a vertex twice: {corners:?}; remove degenerate faces first")]
-    DegenerateFace {
-        /// The face, from 0.
-        face: usize,
-        /// Its corners.
-        corners: [u32; 3],
-    },
-
-    /// Two faces lie on the same three vertices.
-    #[error("faces {first} and {second} have the same vertices {corners:?}; remove one of them")]
-    DuplicateFace {
-        /// The first of them, from 0.
-        first: usize,
-        /// The second.
-        second: usize,
-        /// Their corners.
-        corners: [u32; 3],
-    },
-
-    /// A face of one body uses a vertex of another.
-    #[error(
-        "face {face} of body '{body}' uses vertex {vertex} of another body; number each body's vertices apart"
-    )]
-    FaceAcrossBodies {
-        /// The face, from 0.
-        face: usize,
-        /// The foreign vertex.
-        vertex: u32,
-        /// The face's body.
-        body: String,
-    },
-
-    /// A coordinate is NaN or infinite.
-    #[error("vertex {vertex} is at {position}, which is not a finite position")]
-    NotFinite {
-        /// The vertex, from 0.
-        vertex: usize,
-        /// Where it is said to be.
-        position: DVec3,
-    },
-
-    /// A coordinate is outside the range in which detection is proved.
-    #[error(
-        "vertex {vertex} is at {position}; each coordinate must be 0 or between 1e-70 and 1e30 m in magnitude, \
-         or rounding could hide an intersection"
-    )]
-    OutOfRange {
-        /// The vertex, from 0.
-        vertex: usize,
-        /// Where it is.
-        position: DVec3,
-    },
-
-    /// Positions and topology do not belong together.
-    #[error("{positions} positions for {vertex_count} vertices; both must come from the same mesh")]
-    PositionCount {
-        /// How many positions there are.
-        positions: usize,
-        /// How many vertices there are.
-        vertex_count: usize,
-    },
-
-    /// More elements than 32-bit indices can number.
-    #[error("{count} elements are more than 32-bit indices can number; split the mesh")]
-    TooLarge {
-        /// How many.
-        count: usize,
-    },
-}
 
 /// Why a value that came in from outside cannot be used.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -466,22 +375,31 @@ impl fmt::Display for Scripted {
 
 impl fmt::Display for Pinch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}, or let one of them give way (`soft`), or let go of pins earlier (`until`)",
+            self.describe()
+        )
+    }
+}
+
+impl Pinch {
+    /// What pinches what, when and by how much, and what to do about the objects; what else a scene
+    /// could change is not said.
+    pub fn describe(&self) -> String {
         let objects: Vec<String> = self.objects.iter().map(Scripted::to_string).collect();
         let objects = listed(&objects);
         let cloths: Vec<String> = self.cloths.iter().map(|name| format!("'{name}'")).collect();
         let Self { time, overlap, .. } = self;
         let by = format!("by {overlap:.3e} m");
         match (&cloths[..], self.objects.len()) {
-            ([], 1) => write!(
-                f,
+            ([], 1) => format!(
                 "{objects} is driven through itself at {time:.4} s, {by}: both places are scripted; change its motion"
             ),
-            ([], _) => write!(
-                f,
+            ([], _) => format!(
                 "{objects} are driven into each other at {time:.4} s, {by}: both are scripted; keep them apart"
             ),
-            (_, count) => write!(
-                f,
+            (_, count) => format!(
                 "{} is pinched {} {objects} at {time:.4} s: they overlap {by} there, wherever the cloth goes within \
                  {:.2e} m (proved by {} contacts); keep them further apart",
                 listed(&cloths),
@@ -489,11 +407,7 @@ impl fmt::Display for Pinch {
                 self.reach.unwrap_or_default(),
                 self.contacts.len(),
             ),
-        }?;
-        write!(
-            f,
-            ", or let one of them give way (`soft`), or let go of pins earlier (`until`)"
-        )
+        }
     }
 }
 

@@ -16,6 +16,7 @@
 //! |---|---|
 //! | [`geometry`] | shapes and their straight motion: meshes, boxes, trees, the continuous and the static test |
 //! | [`state`] | the candidate: start, end positions, masses |
+//! | [`touch`] | what touches within the loops of an integrator: asked for by dynamics, answered by contact |
 //! | [`response`] | repulsions and stages: how impacts change a candidate |
 //! | [`dynamics`] | forces, fabrics, integrators |
 //! | [`untangle`] | every intersection of a tangled state, by type |
@@ -57,6 +58,7 @@ pub mod scene;
 pub mod script;
 pub mod state;
 pub mod step;
+pub mod touch;
 pub mod untangle;
 pub mod verify;
 
@@ -68,6 +70,29 @@ pub use scene::{Scene, SceneError};
 pub use state::{Candidate, Surfaces};
 pub use step::{FrameReport, Settings, Simulation};
 pub use verify::Verified;
+
+/// Pairs of faces that cross at `x`, the smaller number first, ascending: the exact static test of
+/// the whole mesh.
+///
+/// # Errors
+/// Not one position per vertex, or coordinates outside the range of the guarantee.
+///
+/// # Examples
+/// ```
+/// use percale::{DVec3, Mesh, intersections};
+///
+/// let mesh = Mesh::new(6, vec![[0, 1, 2], [3, 4, 5]])?;
+/// let mut x = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.2, 1.0, 0.2], [0.3, 1.0, 0.2], [0.2, 0.5, 0.2]]
+///     .map(DVec3::from_array);
+/// assert!(intersections(&mesh, &x)?.is_empty());
+/// x[5].y = -0.5;
+/// assert_eq!(intersections(&mesh, &x)?, [[0, 1]]);
+/// # Ok::<(), percale::MeshError>(())
+/// ```
+pub fn intersections(mesh: &Mesh, x: &[DVec3]) -> Result<Vec<[u32; 2]>, MeshError> {
+    geometry::mesh::check_positions(mesh, x)?;
+    Ok(geometry::crossing_faces(mesh, x))
+}
 
 #[cfg(test)]
 mod oracle;

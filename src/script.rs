@@ -10,7 +10,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::grid::Grid;
-use crate::step::TICKS_PER_FRAME;
+
+/// Ticks per output frame, the unit of time: scripted motion is a function of the tick, and
+/// intervals are powers of two of them.
+pub const TICKS_PER_FRAME: u64 = 1 << 16;
 
 /// The motion of every vertex that no force moves.
 #[derive(Clone, Debug)]

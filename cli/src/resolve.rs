@@ -52,7 +52,7 @@ pub(crate) struct Resolve {
     /// Write the velocities of RESULT, in m/s: a line `x y z` for each vertex
     #[arg(long, value_name = "FILE")]
     velocities: Option<PathBuf>,
-    /// Stages, in order, of impulses, `rigid_zones`, inelastic, hold [default: all but inelastic]
+    /// Stages, in order, of impulses, `rigid_zones`, inelastic, hold [default: impulses, inelastic, hold]
     #[arg(long, value_delimiter = ',')]
     response: Vec<String>,
     /// Print one JSON object
@@ -168,6 +168,7 @@ impl Resolve {
                 )))
             };
             settings.response = self.response.iter().map(stage).collect::<Result<_, _>>()?;
+            settings.failsafe.clear();
         }
         let usable = |value: f64| value.is_finite() && value >= 0.0;
         if !usable(self.friction) || !self.thickness.is_none_or(|h| usable(h) && h > 0.0) {
@@ -206,27 +207,32 @@ impl Resolve {
     }
 
     /// A refusal in terms of this command: it has neither intervals nor fail-safes.
+    /// What would leave more room.
+    fn room(&self) -> &'static str {
+        match (&self.fixed, &self.obstacle[..]) {
+            (None, []) => "try a candidate that is nearer to the start",
+            (Some(_), []) => "free some of the vertices of --fixed",
+            (None, _) => "leave more room beside --obstacle",
+            (Some(_), _) => {
+                "leave more room beside --obstacle, or free some of the vertices of --fixed"
+            }
+        }
+    }
+
     fn refused(&self, settings: &Settings, error: &StepError) -> Failure {
         let candidate = self.candidate.display();
         let reason = match error {
+            StepError::Pinched(pinch) => pinch.describe() + "; " + self.room(),
             StepError::Unresolved {
                 count,
                 first,
                 vertices,
                 bodies: [a, b],
             } => {
-                let holds = settings
-                    .response
-                    .iter()
-                    .any(|s| matches!(s, Stage::Hold(_)));
-                let remedy = match (holds, &self.fixed, &self.obstacle[..]) {
-                    (false, ..) => "append hold to --response",
-                    (true, None, []) => "try a candidate that is nearer to the start",
-                    (true, Some(_), []) => "free some of the vertices of --fixed",
-                    (true, None, _) => "leave more room beside --obstacle",
-                    (true, Some(_), _) => {
-                        "leave more room beside --obstacle, or free some of the vertices of --fixed"
-                    }
+                let holds = |stages: &[Stage]| stages.iter().any(|s| matches!(s, Stage::Hold(_)));
+                let remedy = match holds(&settings.response) || holds(&settings.failsafe) {
+                    true => self.room(),
+                    false => "append hold to --response",
                 };
                 format!(
                     "{count} impacts left, first between {first} (vertices {vertices:?}) of '{a}' and '{b}'; {remedy}"

@@ -503,6 +503,7 @@ fn outcomes(place: &Place, folder: &str) -> [Outcome; 4] {
         let mut stdout = String::from_utf8(output.stdout).unwrap();
         if let Ok(Value::Object(mut report)) = serde_json::from_str(&stdout) {
             report.remove("seconds");
+            report.remove("wall_seconds");
             stdout = serde_json::to_string(&report).unwrap();
         }
         let made = place.path("made");

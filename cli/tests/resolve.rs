@@ -141,7 +141,10 @@ fn advice_names_what_the_command_has_and_bodies_have_the_names_of_files() {
         message.contains("'before'") && message.contains("'shelf'"),
         "{message}"
     );
-    assert!(message.contains("append hold to --response"), "{message}");
+    assert!(message.contains("driven into each other"), "{message}");
+    for word in ["soft", "until"] {
+        assert!(!message.contains(word), "no key of a scene: {message}");
+    }
     let message = refused(folder.path(), 1, &[&base[..], &shelf, &fixed].concat());
     assert!(
         message.contains("--fixed") && message.contains("--obstacle"),

@@ -31,7 +31,7 @@ fn long_frames(out: &Path, more: &[&str]) -> Command {
         "--set",
         "cloth.0.shape.cells=[36, 36]",
         "--set",
-        "fps=15",
+        "fps=4",
     ]);
     command.arg("-o").arg(out).args(more);
     command
@@ -79,6 +79,8 @@ fn ctrl_c_is_answered_at_once_and_the_second_one_stops_at_once() {
     let mut child = long_frames(&out, &[]).spawn().unwrap();
     let journal = out.join("frames.jsonl");
     until(|| fs::read_to_string(&journal).is_ok_and(|text| text.lines().count() == 1));
+    // from the first report to the second frame it is a moment; the frame itself takes long
+    std::thread::sleep(Duration::from_millis(500));
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
     let mut line = || lines.next().map_or(String::new(), Result::unwrap);
     interrupt(&child);

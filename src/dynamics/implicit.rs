@@ -29,12 +29,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::bend::Bent;
-use super::contact::ContactWork;
 use super::damping::Dampers;
 use super::integrator::{Advance, Start, System};
 use super::solve::{BlockMatrix, ConjugateGradients, Stop, dot, norm};
 use super::strain::Looks;
 use super::stretch::Weights;
+use crate::touch::TouchWork;
 
 /// Implicit Euler.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -302,7 +302,7 @@ impl<'a> Step<'a> {
             iterations: self.iterations,
             assembly_ms: self.assembly_ms,
             solve_ms: self.solve_ms,
-            contact: ContactWork::default(),
+            contact: TouchWork::default(),
         }
     }
 

@@ -10,8 +10,8 @@
 //! ```
 //!
 //! f holds elastic forces, gravity and wind, and those of a contact, which may also change v½
-//! ([`super::Contact`]); D is the damping matrix. Without damping this is velocity Verlet: second
-//! order, and exact for free fall. A loop of at most 2/ω is stable, ω the highest frequency;
+//! ([`crate::touch::Touch`]); D is the damping matrix. Without damping this is velocity Verlet:
+//! second order, and exact for free fall. A loop of at most 2/ω is stable, ω the highest frequency;
 //! [`Newmark::cfl`] multiplies a bound from below on that length ([`super::stability`]). The
 //! damping solves are conjugate gradients preconditioned by the masses: each search direction then
 //! keeps momentum and angular momentum, so both are conserved to rounding however early the solve
@@ -25,12 +25,13 @@ use serde::{Deserialize, Serialize};
 
 use super::air::Air;
 use super::bend::Bent;
-use super::contact::{ContactWork, Touching};
 use super::damping::Dampers;
 use super::elements::Elements;
 use super::multilevel::Hierarchy;
 use super::solve::dot;
 use super::strain::Looks;
+use super::touching::Touching;
+use crate::touch::TouchWork;
 
 /// Damping of bending is explicit where half a loop removes at most this share of a velocity.
 const WEAK: f64 = 0.1;
@@ -166,7 +167,7 @@ pub(super) struct Advance {
     pub(super) iterations: u32,
     pub(super) assembly_ms: f64,
     pub(super) solve_ms: f64,
-    pub(super) contact: ContactWork,
+    pub(super) contact: TouchWork,
 }
 
 impl Newmark {
@@ -258,8 +259,8 @@ impl Newmark {
 /// Brings end positions within the strain limit, and with them the velocities of the step; returns
 /// the faces that met it.
 ///
-/// Where that takes more sweeps than the interval has, the limit cannot be met, or nearly not: what
-/// is above it is then left to elasticity until the interval ends.
+/// Where that takes more sweeps than there are, the limit cannot be met, or nearly not: what is
+/// above it is then left to elasticity until the interval ends.
 fn limit_step(
     system: &System<'_>,
     h: f64,
@@ -272,7 +273,8 @@ fn limit_step(
     }
     let before = x.to_vec();
     let limited = (system.elements).limit_strain(system.inverse_mass, x, looks);
-    if looks.are_spent() && !limited.holds {
+    if !limited.holds {
+        looks.give_up();
         x.copy_from_slice(&before);
         return Vec::new();
     }

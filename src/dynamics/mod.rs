@@ -15,7 +15,7 @@
 //! | `bend` | bending of plates by the angles at their edges |
 //! | `strain` | the strain limit |
 //! | `pins`, `seams` | soft pins and weights; seams that close |
-//! | `contact` | contact in the loops of Newmark, by whoever knows what touches |
+//! | `touching` | what touches in the loops of Newmark, by whoever knows |
 //! | `damping`, `air` | the damping matrix; drag and wind |
 //! | `stability` | how long a loop may be |
 //! | `integrator`, `implicit` | semi-implicit Newmark; implicit Euler |
@@ -23,7 +23,6 @@
 
 mod air;
 mod bend;
-mod contact;
 mod damping;
 #[cfg(test)]
 mod derivatives;
@@ -46,15 +45,15 @@ mod springs;
 mod stability;
 mod strain;
 mod stretch;
+mod touching;
 
 use glam::DVec3;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::geometry::{BodyKind, Mesh};
+use crate::touch::{Touch, TouchWork};
 pub use air::Air;
-use contact::Touching;
-pub use contact::{Contact, ContactWork};
 use elements::Elements;
 pub use elements::RestShape;
 pub use fabrics::{FABRICS, FabricError};
@@ -69,6 +68,7 @@ pub use seams::Seam;
 use seams::Stitch;
 use springs::Spring;
 pub use strain::StrainReport;
+use touching::Touching;
 
 /// How the cloth moves; the same for all cloths of a scene.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -164,7 +164,7 @@ pub struct Proposal {
     /// Time spent on linear solves, ms (implicit only).
     pub solve_ms: f64,
     /// What contact did in the loops.
-    pub contact: ContactWork,
+    pub contact: TouchWork,
     /// Stretch beyond the limit that is left.
     pub strain: StrainReport,
 }
@@ -400,7 +400,7 @@ impl Dynamics {
         target: &[DVec3],
         time: f64,
         dt: f64,
-        contact: Option<&mut dyn Contact>,
+        contact: Option<&mut dyn Touch>,
     ) -> Proposal {
         let start = Start {
             x: &self.gather(x0),

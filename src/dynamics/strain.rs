@@ -33,9 +33,10 @@ use super::elements::Elements;
 use super::solve::BlockMatrix;
 use super::stretch::{Triangle, outer};
 
-/// Sweeps over the triangles around what moved, at most, and whole sweeps that an interval may take
-/// in all its loops.
+/// Sweeps over the triangles around what moved, at most.
 const MAX_SWEEPS: u32 = 1000;
+/// As many whole sweeps may all loops of an interval take together.
+const MAX_SWEEPS_OF_INTERVAL: u64 = 10_000;
 /// Triangles above the limit are brought this share of the permitted strain below it: sweeps
 /// disturb one another, and a target inside the set is reached where its border is only approached.
 /// The price is a small bounce.
@@ -78,7 +79,12 @@ pub(super) struct Looks(u64);
 impl Looks {
     /// Those of one interval.
     pub(super) fn new(elements: &Elements) -> Self {
-        Self(u64::from(MAX_SWEEPS) * elements.faces.len() as u64)
+        Self(MAX_SWEEPS_OF_INTERVAL * elements.faces.len() as u64)
+    }
+
+    /// Gives up those that are left.
+    pub(super) fn give_up(&mut self) {
+        self.0 = 0;
     }
 
     /// Whether none is left.

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use glam::DVec3;
 use rayon::prelude::*;
 
+use super::MeshError;
 use super::box32::Box32;
 use super::bvh::Tree;
 use super::ccd::{self, Answer, Mode, Question};
@@ -21,7 +22,6 @@ use super::proximity::{self, Closest, Proximity};
 use super::sweep::at;
 use super::sweep32::{Listed, Motion32};
 use super::{Impact, Mesh, Pair, Sweep, critical};
-use crate::error::MeshError;
 
 /// What is asked about a motion.
 #[derive(Clone, Copy, Debug, Default)]

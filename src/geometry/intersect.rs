@@ -56,7 +56,8 @@ pub struct Counts {
     pub edge_face: usize,
 }
 
-/// All crossings at `x`; builds a tree of its own, see [`super::Collider::crossings`] for repeated calls.
+/// All crossings at `x`; builds a tree of its own, see [`super::Collider::crossings`] for repeated
+/// calls.
 ///
 /// # Panics
 /// If there is not one position per vertex.

@@ -5,8 +5,8 @@ use std::ops::Range;
 use glam::DVec3;
 use serde::Serialize;
 
+use super::MeshError;
 use super::Pair;
-use crate::error::MeshError;
 
 /// Marks "no face" in owner tables.
 pub const NONE: u32 = u32::MAX;

@@ -6,6 +6,7 @@ mod bvh;
 pub mod ccd;
 pub mod collider;
 pub(crate) mod critical;
+mod error;
 pub mod impact;
 pub mod intersect;
 mod margin;
@@ -19,6 +20,7 @@ pub mod topology;
 
 pub use aabb::Aabb;
 pub use collider::{Asked, Collider, Foreseen, Look, Motion};
+pub use error::MeshError;
 pub use impact::{ContactPoint, Impact, Pair};
 pub use intersect::{Crossings, crossing_faces, crossings};
 pub use margin::Margin;

@@ -17,8 +17,8 @@ use glam::DVec3;
 
 use super::Pressed;
 use super::contact::{Balanced, Impulse};
-use crate::dynamics;
 use crate::geometry::Pair;
+use crate::touch::Touch;
 
 /// The contacts of an interval.
 pub struct Coupling {
@@ -119,7 +119,7 @@ impl Coupling {
     }
 }
 
-impl dynamics::Contact for Coupling {
+impl Touch for Coupling {
     fn vertices(&self) -> &[u32] {
         &self.vertices
     }

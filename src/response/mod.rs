@@ -29,12 +29,12 @@ pub use pass::{Pass, Scope};
 pub use repulsion::{Pressed, Repelled, Repulsion, RepulsionForm};
 pub use rigid_zones::RigidZones;
 
-use crate::dynamics::Proposal;
 use crate::geometry::critical::is_critical;
 use crate::geometry::{
     Asked, Collider, ContactPoint, Impact, Look, Margin, Mesh, Proof, Proximity, ccd,
 };
 use crate::state::Candidate;
+use crate::touch::TouchWork;
 
 /// A response method with its settings, as a scene names it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -171,19 +171,15 @@ impl Account {
         }
     }
 
-    /// Of contact in the loops of an integrator: kinetic energy at the end, and what it would be
-    /// without the work done.
-    pub fn of_work(proposal: &Proposal, inverse_mass: &[f64]) -> Self {
-        let moving = proposal
-            .v
-            .iter()
-            .zip(inverse_mass)
-            .filter(|(_, w)| **w > 0.0);
+    /// Of what touched in the loops of an integrator that ended with velocities `v`: kinetic energy
+    /// at the end, and what it would be without the work done.
+    pub fn of_work(work: &TouchWork, v: &[DVec3], inverse_mass: &[f64]) -> Self {
+        let moving = v.iter().zip(inverse_mass).filter(|(_, w)| **w > 0.0);
         let energy_after = moving.map(|(v, w)| 0.5 * v.length_squared() / w).sum();
         Self {
-            energy_before: energy_after - proposal.contact.energy,
+            energy_before: energy_after - work.energy,
             energy_after,
-            momentum_change: proposal.contact.momentum.to_array(),
+            momentum_change: work.momentum.to_array(),
         }
     }
 
@@ -323,27 +319,46 @@ pub fn respond_in(
         mode: ccd::Mode::Fast,
         margin: Some(margin),
     };
-    let start = candidate.start;
+    let look = collider.look(candidate.motion(), &asked, known);
+    let mut responding = Responding {
+        touched: vec![false; candidate.x.len()],
+        response: Response {
+            met: look.impacts.iter().map(Impact::point).collect(),
+            ..Response::default()
+        },
+        asked,
+        look,
+    };
+    for pass in passes {
+        for stage in pass.stages {
+            responding.run(stage, pass.scope, candidate, collider);
+        }
+    }
+    responding.end()
+}
 
-    let mut response = Response::default();
-    let mut touched = vec![false; candidate.x.len()];
-    let Look {
-        mut impacts,
-        mut proof,
-    } = collider.look(candidate.motion(), &asked, known);
-    response.met = impacts.iter().map(Impact::point).collect();
-    let stages = passes
-        .iter()
-        .flat_map(|pass| pass.stages.iter().map(|stage| (pass.scope, stage)));
-    for (scope, stage) in stages {
-        let in_scope = |impacts: &[Impact]| -> Vec<Impact> {
-            let all = impacts.iter().copied();
-            all.filter(|impact| scope.holds(impact, start.mesh()))
-                .collect()
-        };
-        let mut own = in_scope(&impacts);
+/// A response under way.
+struct Responding<'a> {
+    asked: Asked<'a>,
+    /// At the present motion.
+    look: Look,
+    /// By vertex: whether it was part of an impact at any time.
+    touched: Vec<bool>,
+    response: Response,
+}
+
+impl Responding<'_> {
+    /// Runs a stage until no impact in its scope is left or its rounds are spent.
+    fn run(
+        &mut self,
+        stage: &Stage,
+        scope: Scope,
+        candidate: &mut Candidate<'_>,
+        collider: &mut Collider,
+    ) {
+        let mut own = self.impacts_in(scope, candidate);
         if own.is_empty() {
-            continue;
+            return;
         }
         let mut memory = stage.memory(candidate);
         let before = candidate.x.clone();
@@ -351,42 +366,24 @@ pub fn respond_in(
             if own.is_empty() {
                 break;
             }
-            for &v in own.iter().flat_map(|impact| &impact.vertices) {
-                touched[v as usize] = true;
-            }
-            let vertex_face = own.iter().filter(|impact| impact.is_vertex_face()).count();
-            let edge_edge = own.len() - vertex_face;
-            response.rounds.push(Round {
-                stage: stage.name(),
-                vertex_face,
-                edge_edge,
-            });
-
+            self.count(stage, &own);
             let mut changed = Vec::new();
-            if response.rounds.len() == 1 {
+            if self.response.rounds.len() == 1 {
                 changed = stage.apply(&due(&own, candidate), &mut memory, candidate);
             }
             if changed.is_empty() {
                 changed = stage.apply(&own, &mut memory, candidate);
             }
             if matches!(stage, Stage::RigidZones(_) | Stage::Hold(_)) {
-                response.zoned.extend(&changed);
+                self.response.zoned.extend(&changed);
             }
             if changed.is_empty() {
                 break; // another round would see the same impacts
             }
-            impacts.retain(|impact| {
-                impact
-                    .vertices
-                    .iter()
-                    .all(|v| changed.binary_search(v).is_err())
-            });
-            let look = collider.look_again(candidate.motion(), &changed, &asked, proof);
-            impacts.extend(look.impacts);
-            proof = look.proof;
-            impacts.sort_by(|a, b| a.time.total_cmp(&b.time).then(a.pair.cmp(&b.pair)));
-            own = in_scope(&impacts);
+            self.look_again(&changed, candidate, collider);
+            own = self.impacts_in(scope, candidate);
         }
+        let response = &mut self.response;
         let account = Account::of(&before, candidate);
         response.accounts.push((stage.name(), account));
         match memory {
@@ -398,13 +395,49 @@ pub fn respond_in(
             Memory::RigidZones(_) | Memory::Hold(_) => {}
         }
     }
-    response.zoned.sort_unstable();
-    response.zoned.dedup();
-    response.left = impacts.len();
-    response.proof = proof;
-    response.touched = (0..)
-        .zip(touched)
-        .filter_map(|(v, touched)| touched.then_some(v))
-        .collect();
-    response
+
+    fn impacts_in(&self, scope: Scope, candidate: &Candidate<'_>) -> Vec<Impact> {
+        let all = self.look.impacts.iter().copied();
+        all.filter(|impact| scope.holds(impact, candidate.mesh()))
+            .collect()
+    }
+
+    /// Notes what a round is about to see.
+    fn count(&mut self, stage: &Stage, impacts: &[Impact]) {
+        for &v in impacts.iter().flat_map(|impact| &impact.vertices) {
+            self.touched[v as usize] = true;
+        }
+        let of_vertices = impacts.iter().filter(|impact| impact.is_vertex_face());
+        let vertex_face = of_vertices.count();
+        self.response.rounds.push(Round {
+            stage: stage.name(),
+            vertex_face,
+            edge_edge: impacts.len() - vertex_face,
+        });
+    }
+
+    /// Finds the impacts of the motion after the ends of some vertices have changed; others stay as
+    /// they are.
+    fn look_again(&mut self, changed: &[u32], candidate: &Candidate<'_>, collider: &mut Collider) {
+        let Look { impacts, proof } = &mut self.look;
+        let is_changed = |v: &u32| changed.binary_search(v).is_ok();
+        impacts.retain(|impact| !impact.vertices.iter().any(is_changed));
+        let more = collider.look_again(candidate.motion(), changed, &self.asked, proof.take());
+        impacts.extend(more.impacts);
+        impacts.sort_by(|a, b| a.time.total_cmp(&b.time).then(a.pair.cmp(&b.pair)));
+        *proof = more.proof;
+    }
+
+    fn end(self) -> Response {
+        let mut response = self.response;
+        response.zoned.sort_unstable();
+        response.zoned.dedup();
+        response.left = self.look.impacts.len();
+        response.proof = self.look.proof;
+        response.touched = (0..)
+            .zip(self.touched)
+            .filter_map(|(v, touched)| touched.then_some(v))
+            .collect();
+        response
+    }
 }

@@ -15,7 +15,7 @@ use glam::DVec3;
 
 use super::report::{Phases, timed};
 use super::settings::{Settings, VelocityUpdate};
-use crate::dynamics::{self, Dynamics, Proposal};
+use crate::dynamics::{Dynamics, Proposal};
 use crate::error::{Pinch, StepError};
 use crate::geometry::mesh::flush_tiny;
 use crate::geometry::{Collider, ContactPoint, Proof, Proximity};
@@ -25,6 +25,7 @@ use crate::response::{
     Account, Coupling, Pass, Pressed, Repelled, Response, Scope, bounce, respond_in, settle,
 };
 use crate::state::{Candidate, Surfaces};
+use crate::touch::Touch;
 use crate::verify::{self, Verified};
 
 /// An interval is also too long if the response would store more energy in the cloth than it takes from its motion, by this share of the
@@ -157,7 +158,7 @@ impl<'a> Interval<'a> {
         });
 
         let mut proposal = timed(&mut phases.propose_ms, || {
-            let contact = coupling.as_mut().map(|c| c as &mut dyn dynamics::Contact);
+            let contact = coupling.as_mut().map(|c| c as &mut dyn Touch);
             let x0 = start.positions();
             dynamics.propose_touching(x0, velocities, target, time, dt, contact)
         });
@@ -257,7 +258,8 @@ impl<'a> Interval<'a> {
             accounts.insert(0, ("repulsion", self.by_repulsion));
         }
         if self.coupling.is_some() {
-            let account = Account::of_work(&self.proposal, self.terms.inverse_mass);
+            let Proposal { contact, v, .. } = &self.proposal;
+            let account = Account::of_work(contact, v, self.terms.inverse_mass);
             accounts.insert(0, ("contact", account));
         }
     }

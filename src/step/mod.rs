@@ -25,6 +25,7 @@ use crate::geometry::{Collider, Margin, Mesh, Pair, Proximity};
 use crate::layers::{self, OutOfOrder};
 use crate::response::Pressed;
 use crate::script::Script;
+pub use crate::script::TICKS_PER_FRAME;
 use crate::state::Surfaces;
 use crate::verify::{self, Verified, audit};
 
@@ -33,9 +34,6 @@ pub(crate) use interval::{Interval, Refusal, Settled, Span, Terms};
 use report::timed;
 pub use report::{FrameReport, ImpactCount, Phases};
 pub use settings::{Settings, TimeSettings, VelocityUpdate};
-
-/// Ticks per output frame; intervals are powers of two of them.
-pub const TICKS_PER_FRAME: u64 = 1 << 16;
 
 /// What [`Simulation::new`] is made of.
 pub struct Setup {

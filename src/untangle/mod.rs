@@ -14,7 +14,7 @@
 
 use glam::{DVec2, DVec3};
 
-use crate::error::MeshError;
+use crate::geometry::MeshError;
 use crate::geometry::{Mesh, mesh::check_positions};
 
 mod classify;

@@ -6,7 +6,7 @@
 
 use glam::DVec3;
 
-use crate::error::MeshError;
+use crate::geometry::MeshError;
 use crate::geometry::{Body, Mesh};
 
 /// A mesh with its seams closed.

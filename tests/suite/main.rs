@@ -18,6 +18,7 @@ mod compare;
 mod detection;
 mod documents;
 mod dynamics_keys;
+mod example;
 mod flat_sheet;
 mod friction;
 mod friction_laws;

@@ -110,7 +110,7 @@ pub(super) fn read<'a>(
         return Err(FileError::new(path, Place::Line(1), problem));
     }
     while let Some((number, line)) = lines.next() {
-        let error = |what: &str, remedy| {
+        let error = |Wrong(what, remedy)| {
             let what = format!("{what}: {}", quoted(line));
             FileError::new(path, Place::Line(number), Problem::Syntax { what, remedy })
         };
@@ -118,75 +118,77 @@ pub(super) fn read<'a>(
         match all.as_slice() {
             [] | [b"comment" | b"obj_info", ..] => {}
             [b"format", kind, version] => {
-                encoding = match (*kind, *version) {
-                    (b"ascii", b"1.0") => Some(Encoding::Ascii),
-                    (b"binary_little_endian", b"1.0") => Some(Encoding::Little),
-                    (b"binary_big_endian", b"1.0") => Some(Encoding::Big),
-                    _ => {
-                        return Err(error(
-                            "unknown PLY format",
-                            "it must be ascii, binary_little_endian or binary_big_endian, version 1.0",
-                        ));
-                    }
-                };
+                encoding = Some(encoding_of(kind, version).map_err(error)?);
             }
-            [b"element", name, count] => {
-                let count = integer(count).and_then(|c| u64::try_from(c).ok());
-                elements.push(Element {
-                    name: String::from_utf8_lossy(name).into_owned(),
-                    count: count.ok_or_else(|| {
-                        error(
-                            "bad element count",
-                            "write 'element', a name and a whole number",
-                        )
-                    })?,
-                    properties: Vec::new(),
-                });
-            }
+            [b"element", name, count] => elements.push(element(name, count).map_err(error)?),
             [b"property", declared @ .., name] => {
-                let (list, kind) = match declared {
-                    [kind] => (None, ScalarKind::parse(kind)),
-                    [b"list", length, kind] => (
-                        ScalarKind::parse(length).filter(|k| k.is_integer()),
-                        ScalarKind::parse(kind),
-                    ),
-                    _ => (None, None),
-                };
-                let (Some(kind), Some(element)) = (kind, elements.last_mut()) else {
-                    return Err(error(
-                        "bad property",
-                        "properties follow an element and look like 'property double x' or 'property list uchar int vertex_indices'",
-                    ));
-                };
-                if list.is_none() && declared.len() == 3 {
-                    return Err(error(
-                        "bad list property",
-                        "the length of a list is a whole number, such as uchar",
-                    ));
-                }
-                element.properties.push(Property {
-                    name: String::from_utf8_lossy(name).into_owned(),
-                    kind,
-                    list,
-                });
+                let property = property(declared, name).map_err(error)?;
+                let element = elements.last_mut().ok_or(BAD_PROPERTY).map_err(error)?;
+                element.properties.push(property);
             }
             [b"end_header"] => {
-                let Some(encoding) = encoding else {
-                    return Err(error(
-                        "the header names no format",
-                        "add a line such as 'format ascii 1.0'",
-                    ));
-                };
+                let remedy = "add a line such as 'format ascii 1.0'";
+                let missing = Wrong("the header names no format", remedy);
+                let encoding = encoding.ok_or(missing).map_err(error)?;
                 return Ok((encoding, elements, lines));
             }
             _ => {
-                return Err(error(
-                    "unknown line in the header",
-                    "it knows format, comment, obj_info, element, property and end_header",
-                ));
+                let remedy = "it knows format, comment, obj_info, element, property and end_header";
+                return Err(error(Wrong("unknown line in the header", remedy)));
             }
         }
     }
     let problem = Problem::Truncated("within the header, before 'end_header'".into());
     Err(FileError::new(path, Place::Line(lines.number()), problem))
+}
+
+/// What is wrong with a line, and what to do.
+struct Wrong(&'static str, &'static str);
+
+const BAD_PROPERTY: Wrong = Wrong(
+    "bad property",
+    "properties follow an element and look like 'property double x' or 'property list uchar int vertex_indices'",
+);
+
+fn encoding_of(kind: &[u8], version: &[u8]) -> Result<Encoding, Wrong> {
+    match (kind, version) {
+        (b"ascii", b"1.0") => Ok(Encoding::Ascii),
+        (b"binary_little_endian", b"1.0") => Ok(Encoding::Little),
+        (b"binary_big_endian", b"1.0") => Ok(Encoding::Big),
+        _ => Err(Wrong(
+            "unknown PLY format",
+            "it must be ascii, binary_little_endian or binary_big_endian, version 1.0",
+        )),
+    }
+}
+
+fn element(name: &[u8], count: &[u8]) -> Result<Element, Wrong> {
+    let count = integer(count).and_then(|c| u64::try_from(c).ok());
+    let remedy = "write 'element', a name and a whole number";
+    Ok(Element {
+        name: String::from_utf8_lossy(name).into_owned(),
+        count: count.ok_or(Wrong("bad element count", remedy))?,
+        properties: Vec::new(),
+    })
+}
+
+fn property(declared: &[&[u8]], name: &[u8]) -> Result<Property, Wrong> {
+    let (list, kind) = match declared {
+        [kind] => (None, ScalarKind::parse(kind)),
+        [b"list", length, kind] => {
+            let length = ScalarKind::parse(length).filter(|k| k.is_integer());
+            let remedy = "the length of a list is a whole number, such as uchar";
+            let kind = ScalarKind::parse(kind).ok_or(BAD_PROPERTY)?;
+            (
+                Some(length.ok_or(Wrong("bad list property", remedy))?),
+                Some(kind),
+            )
+        }
+        _ => (None, None),
+    };
+    Ok(Property {
+        name: String::from_utf8_lossy(name).into_owned(),
+        kind: kind.ok_or(BAD_PROPERTY)?,
+        list,
+    })
 }

@@ -111,6 +111,9 @@ impl Basis {
 }
 
 /// Scaled impulses λ ≥ 0 with ∇̃C ∇̃Cᵀ λ + `slack` ≥ 0, and how many steps it took.
+///
+/// In one piece: the outer loop, which lets contacts in, and the inner one, which lets them out,
+/// share all that they know.
 pub(super) fn solve(rows: &Rows, slack: &[f64]) -> Result<(Vec<f64>, u32), Unsolved> {
     let count = rows.len();
     let max_steps = 20 + 10 * count as u32;

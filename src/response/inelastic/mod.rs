@@ -253,6 +253,80 @@ impl Zones {
     }
 }
 
+/// A zone after its solve.
+struct Solved<'a> {
+    /// Root, and number of each contact.
+    members: &'a [(u32, usize)],
+    zone: Zone,
+    vertices: Vec<u32>,
+    solution: Result<Solution, Unsolved>,
+    pinched: Option<Certificate>,
+}
+
+impl Zones {
+    /// The contacts of the zones with these roots, which ascend: root and number, ascending.
+    fn members_of(&mut self, roots: &[u32]) -> Vec<(u32, usize)> {
+        let mut members: Vec<(u32, usize)> = Vec::new();
+        for (number, known) in self.contacts.iter().enumerate() {
+            let vertices = known.point.vertices.iter();
+            let mut connecting = vertices.filter(|&&v| self.connects[v as usize] > 0.0);
+            let &first = connecting.next().expect("contacts can move something");
+            let root = self.sets.root(first);
+            if roots.binary_search(&root).is_ok() {
+                members.push((root, number));
+            }
+        }
+        members.sort_unstable();
+        members
+    }
+
+    /// Moves vertices to where their zones have them, and remembers what the next round needs;
+    /// returns those that moved, ascending.
+    fn keep(&mut self, solved: Vec<Solved<'_>>, candidate: &mut Candidate<'_>) -> Vec<u32> {
+        let mut changed = Vec::new();
+        for Solved {
+            members,
+            zone,
+            vertices,
+            solution,
+            pinched,
+        } in solved
+        {
+            if self.squeezes {
+                for (member, squeezed) in members.iter().zip(&zone.contacts) {
+                    let contact = &mut self.contacts[member.1].contact;
+                    (contact.target, contact.scale) = (squeezed.target, squeezed.scale);
+                }
+            }
+            if let Some(certificate) = pinched {
+                self.keep_pinched(&certificate, members);
+            }
+            let root = members[0].0;
+            let x = match solution {
+                Ok(solution) => {
+                    self.unsolved.remove(&root);
+                    for (member, impulse) in members.iter().zip(&solution.impulses) {
+                        self.contacts[member.1].contact.warm = *impulse;
+                    }
+                    solution.x
+                }
+                Err(_) => {
+                    self.unsolved.insert(root, members.len());
+                    zone.wanted // for the next stage as it came
+                }
+            };
+            for (&v, x) in vertices.iter().zip(&x) {
+                if candidate.inverse_mass[v as usize] > 0.0 && candidate.x[v as usize] != *x {
+                    candidate.x[v as usize] = *x;
+                    changed.push(v);
+                }
+            }
+        }
+        changed.sort_unstable();
+        changed
+    }
+}
+
 impl Inelastic {
     pub(super) fn apply(
         &self,
@@ -279,23 +353,13 @@ impl Inelastic {
             .map(|(root, count)| (zones.sets.root(root), count))
             .collect();
 
-        let mut members: Vec<(u32, usize)> = Vec::new();
-        for (number, known) in zones.contacts.iter().enumerate() {
-            let vertices = known.point.vertices.iter();
-            let mut connecting = vertices.filter(|&&v| zones.connects[v as usize] > 0.0);
-            let &first = connecting.next().expect("contacts can move something");
-            let root = zones.sets.root(first);
-            if roots.binary_search(&root).is_ok() {
-                members.push((root, number));
-            }
-        }
-        members.sort_unstable();
+        let members = zones.members_of(&roots);
         // a zone without a solution has none until it grows
         let groups: Vec<&[(u32, usize)]> = members
             .chunk_by(|a, b| a.0 == b.0)
             .filter(|group| zones.unsolved.get(&group[0].0) != Some(&group.len()))
             .collect();
-        let solved: Vec<_> = groups
+        let solved: Vec<Solved<'_>> = groups
             .into_par_iter()
             .map(|group| {
                 let (mut zone, vertices) = zones.zone_of(group, candidate);
@@ -303,48 +367,16 @@ impl Inelastic {
                     false => (self.solve(&zone), None),
                     true => self.squeeze(&mut zone),
                 };
-                (group, zone, vertices, solution, pinched)
+                Solved {
+                    members: group,
+                    zone,
+                    vertices,
+                    solution,
+                    pinched,
+                }
             })
             .collect();
-
-        let mut changed = Vec::new();
-        let (mut unsolved, mut warm, mut targets) = (Vec::new(), Vec::new(), Vec::new());
-        for (group, zone, vertices, solution, pinched) in solved {
-            if zones.squeezes {
-                targets.extend(group.iter().zip(&zone.contacts).map(|(m, c)| (m.1, *c)));
-            }
-            if let Some(certificate) = pinched {
-                zones.keep_pinched(&certificate, group);
-            }
-            zones.unsolved.remove(&group[0].0);
-            let x = match solution {
-                Ok(solution) => {
-                    let impulses = solution.impulses.iter();
-                    warm.extend(group.iter().zip(impulses).map(|(member, j)| (member.1, *j)));
-                    solution.x
-                }
-                Err(_) => {
-                    unsolved.push((group[0].0, group.len()));
-                    zone.wanted.clone() // for the next stage as it came
-                }
-            };
-            for (&v, x) in vertices.iter().zip(&x) {
-                if candidate.inverse_mass[v as usize] > 0.0 && candidate.x[v as usize] != *x {
-                    candidate.x[v as usize] = *x;
-                    changed.push(v);
-                }
-            }
-        }
-        for (number, squeezed) in targets {
-            let contact = &mut zones.contacts[number].contact;
-            (contact.target, contact.scale) = (squeezed.target, squeezed.scale);
-        }
-        for (number, impulse) in warm {
-            zones.contacts[number].contact.warm = impulse;
-        }
-        zones.unsolved.extend(unsolved);
-        changed.sort_unstable();
-        changed
+        zones.keep(solved, candidate)
     }
 
     /// Solves one zone.

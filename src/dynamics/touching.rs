@@ -1,44 +1,13 @@
-//! Contact within the loops of an explicit integrator.
-//!
-//! Contact and elasticity that are solved in turn, once per interval, work against each other:
-//! cloth under load is first sent into what it lies on by F dt²/m, then put back as if its vertices
-//! were free. In loops of a twentieth of the interval the same error is four hundred times smaller,
-//! and a few passes over the contacts per loop are enough, for what pressed in one loop presses in
-//! the next (\[MSL19\], "small steps").
+//! What touches, seen from the nodes of an integrator.
 
 use cpu_time::ProcessTime;
 use glam::DVec3;
 
-/// What acts between vertices in every loop.
-pub trait Contact {
-    /// The mesh vertices that take part. The slices below have one entry for each of them.
-    fn vertices(&self) -> &[u32];
+use crate::touch::{Touch, TouchWork};
 
-    /// Sets the forces, N, that act before anything has moved; then follow as many loops of `h`
-    /// seconds.
-    fn begin(&mut self, h: f64, loops: u32, forces: &mut [DVec3]);
-
-    /// Changes the velocities with which positions `x` go on for `h` seconds, and then sets the
-    /// forces to those that go on acting.
-    ///
-    /// The forces of the call before have acted on these velocities for `h` already.
-    fn act(&mut self, h: f64, x: &[DVec3], v: &mut [DVec3], forces: &mut [DVec3]);
-}
-
-/// What contact did in all loops of an interval.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct ContactWork {
-    /// Kinetic energy given to the free vertices, J; negative where it took some.
-    pub energy: f64,
-    /// Momentum given to them, kg·m/s.
-    pub momentum: DVec3,
-    /// Processor time, ms.
-    pub spent_ms: f64,
-}
-
-/// A contact between the nodes of an integrator and what is scripted.
+/// What touches, between the nodes of an integrator and what is scripted.
 pub(super) struct Touching<'a> {
-    contact: &'a mut dyn Contact,
+    touch: &'a mut dyn Touch,
     /// Of the vertices that take part: place among them, node.
     nodes: Vec<(usize, usize)>,
     x: Vec<DVec3>,
@@ -46,19 +15,19 @@ pub(super) struct Touching<'a> {
     forces: Vec<DVec3>,
     /// How long the forces have acted since velocities were last changed, s.
     acted: f64,
-    work: ContactWork,
+    work: TouchWork,
 }
 
 impl<'a> Touching<'a> {
     /// `node_of` has `u32::MAX` for vertices that are none; these, and scripted nodes, move
     /// straight from `x0` to `target`.
     pub(super) fn new(
-        contact: &'a mut dyn Contact,
+        touch: &'a mut dyn Touch,
         node_of: &[u32],
         [x0, target]: [&[DVec3]; 2],
         dt: f64,
     ) -> Self {
-        let vertices = contact.vertices();
+        let vertices = touch.vertices();
         let nodes = vertices.iter().map(|&v| node_of[v as usize]).enumerate();
         let nodes = nodes.filter(|(_, node)| *node != u32::MAX);
         let nodes = nodes.map(|(place, node)| (place, node as usize)).collect();
@@ -70,15 +39,15 @@ impl<'a> Touching<'a> {
             v,
             forces: vec![DVec3::ZERO; x.len()],
             x,
-            contact,
+            touch,
             acted: 0.0,
-            work: ContactWork::default(),
+            work: TouchWork::default(),
         }
     }
 
     /// Before the first loop.
     pub(super) fn begin(&mut self, h: f64, loops: u32) {
-        self.contact.begin(h, loops, &mut self.forces);
+        self.touch.begin(h, loops, &mut self.forces);
         self.acted = 0.5 * h;
     }
 
@@ -98,7 +67,7 @@ impl<'a> Touching<'a> {
             let given = (self.acted * inverse_mass[node]) * self.forces[place];
             v[node] -= given;
         }
-        self.contact.act(h, &self.x, &mut self.v, &mut self.forces);
+        self.touch.act(h, &self.x, &mut self.v, &mut self.forces);
         for &(place, node) in &self.nodes {
             self.work.add(v[node], self.v[place], inverse_mass[node]);
             v[node] = self.v[place];
@@ -112,21 +81,11 @@ impl<'a> Touching<'a> {
     }
 
     /// After the last loop, in which the forces have acted on the end velocities for half of it.
-    pub(super) fn end(mut self, v: &[DVec3], inverse_mass: &[f64]) -> ContactWork {
+    pub(super) fn end(mut self, v: &[DVec3], inverse_mass: &[f64]) -> TouchWork {
         for &(place, node) in &self.nodes {
             let given = (0.5 * self.acted * inverse_mass[node]) * self.forces[place];
             self.work.add(v[node] - given, v[node], inverse_mass[node]);
         }
         self.work
-    }
-}
-
-impl ContactWork {
-    /// A change of velocity; scripted vertices do not count.
-    fn add(&mut self, before: DVec3, after: DVec3, inverse_mass: f64) {
-        if inverse_mass > 0.0 {
-            self.energy += 0.5 * (after.length_squared() - before.length_squared()) / inverse_mass;
-            self.momentum += (after - before) / inverse_mass;
-        }
     }
 }
