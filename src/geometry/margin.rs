@@ -120,3 +120,111 @@ pub(super) fn extent(x: &[DVec3; 4]) -> f64 {
     let size = a.max(b).max(c).max(d) - a.min(b).min(c).min(d);
     size.max_element()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const VERTEX_FACE: Pair = Pair::VertexFace { vertex: 3, face: 0 };
+
+    /// A triangle and a second one whose first corner hangs `gap` above the first; one body.
+    fn two(gap: f64) -> (Mesh, Vec<DVec3>) {
+        let mesh = Mesh::new(6, vec![[0, 1, 2], [3, 4, 5]]).unwrap();
+        let lower = [DVec3::ZERO, 4.0 * DVec3::Z, 4.0 * DVec3::X];
+        let upper = [
+            DVec3::new(1.0, gap, 1.0),
+            DVec3::new(1.0, 5.0, 2.0),
+            DVec3::new(2.0, 5.0, 1.0),
+        ];
+        (mesh, [lower, upper].concat())
+    }
+
+    fn edges_above_each_other(mesh: &Mesh) -> Pair {
+        let number = |edge: [u32; 2]| mesh.edges().iter().position(|e| *e == edge).unwrap() as u32;
+        let (a, b) = (number([1, 2]), number([4, 5]));
+        Pair::EdgeEdge { a, b }
+    }
+
+    #[test]
+    fn a_separation_is_the_least_of_thickness_half_gap_and_half_rest_distance() {
+        let (mesh, x) = two(0.5);
+        let far = two(3.0).1;
+        let near = two(0.25).1;
+        let of = |thickness: f64, rest: &[DVec3], gap: Option<&[f64]>| {
+            let thickness = &[thickness; 6];
+            let margin = Margin {
+                thickness,
+                rest,
+                gap,
+            };
+            margin.separation(&mesh, VERTEX_FACE, &x)
+        };
+        assert_eq!(of(0.125, &far, None), 0.125);
+        assert_eq!(of(2.0, &far, None), 0.25);
+        assert_eq!(of(2.0, &near, None), 0.125);
+        assert_eq!(of(0.0, &far, None), 0.0);
+        let mut gaps = [f64::INFINITY; 6];
+        assert_eq!(of(2.0, &far, Some(&gaps)), 0.25);
+        gaps[1] = 0.125;
+        assert_eq!(of(2.0, &far, Some(&gaps)), 0.0625);
+    }
+
+    #[test]
+    fn a_gap_within_its_rounding_error_asks_for_no_separation() {
+        let far = two(3.0).1;
+        let of = |gap: f64| {
+            let (mesh, x) = two(gap);
+            let margin = Margin {
+                thickness: &[1.0; 6],
+                rest: &far,
+                gap: None,
+            };
+            margin.separation(&mesh, VERTEX_FACE, &x)
+        };
+        // the extent is 4
+        assert_eq!(of(127.0 * f64::EPSILON), 0.0);
+        assert_eq!(of(130.0 * f64::EPSILON), 65.0 * f64::EPSILON);
+    }
+
+    #[test]
+    fn a_pair_is_as_thick_as_its_thinnest_vertices_on_either_side() {
+        let (mesh, rest) = two(1.0);
+        let margin = Margin {
+            thickness: &[0.5, 0.25, 0.75, 1.0, 3.0, 2.0],
+            rest: &rest,
+            gap: None,
+        };
+        assert_eq!(margin.pair_thickness(&mesh, VERTEX_FACE), 0.625);
+        let edges = edges_above_each_other(&mesh);
+        assert_eq!(margin.pair_thickness(&mesh, edges), 1.125);
+    }
+
+    #[test]
+    fn a_thickness_below_0_or_not_a_number_is_unusable() {
+        let usable = |h: f64| {
+            let (thickness, rest) = ([1.0, h], [DVec3::ZERO; 2]);
+            let margin = Margin {
+                thickness: &thickness,
+                rest: &rest,
+                gap: None,
+            };
+            margin.is_usable()
+        };
+        assert!(usable(0.0) && usable(2.0));
+        assert!(!usable(-1.0) && !usable(f64::NAN) && !usable(f64::INFINITY));
+    }
+
+    #[test]
+    fn the_gap_of_boxes_is_that_of_the_axis_that_parts_them_most_during_the_motion() {
+        let at = |y: f64, z: f64| DVec3::new(y, y, z);
+        let start = [at(5.0, 0.0), at(1.0, 9.0), at(0.0, 7.0), at(2.0, 8.0)];
+        let end = [at(6.0, 3.0), at(1.0, 9.0), at(3.0, 7.0), at(2.0, 8.0)];
+        assert_eq!(box_gap(VERTEX_FACE, &start, &end), 4.0); // z: 7 − 3
+        let edges = Pair::EdgeEdge { a: 0, b: 1 };
+        assert_eq!(box_gap(edges, &start, &end), -2.0); // z: 7 − 9
+        let [a, b, c, d] = start;
+        assert_eq!(box_gap(edges, &[a, a, c, d], &[a, a, c, d]), 7.0); // z: 7 − 0
+        assert_eq!(box_gap(edges, &[c, d, a, a], &[c, d, a, a]), 7.0);
+        assert_eq!(extent(&start), 9.0);
+    }
+}
