@@ -1,8 +1,9 @@
 //! Methods side by side, from the same states.
 //!
-//! The first method makes the frames. Every other one starts each frame from the state that the first had, so that one frame
-//! with the one and with the other differ by the method alone, and not by what went before (the comparison of Sifakis
-//! §4 \[SMT08\]). Or, apart, every method goes its own way from the first frame: then pictures differ too.
+//! The first method makes the frames. Every other one starts each frame from the state that the
+//! first had, so that one frame with the one and with the other differ by the method alone, and not
+//! by what went before (the comparison of Sifakis §4 \[SMT08\]). Or, apart, every method goes its
+//! own way from the first frame: then pictures differ too.
 
 use std::ops::ControlFlow;
 
@@ -39,8 +40,9 @@ pub struct Frame {
     pub failsafes: usize,
     /// Crossing face pairs at its end, by the auditor.
     pub intersections: usize,
-    /// Kinetic energy of the mean motion that repulsions and stages took, summed over the intervals, in joules: a load at rest, whose fall every
-    /// interval proposes anew, counts again and again.
+    /// Kinetic energy of the mean motion that repulsions and stages took, summed over the
+    /// intervals, in joules: a load at rest, whose fall every interval proposes anew, counts again
+    /// and again.
     pub energy_lost: f64,
     /// Share of the sliding at impacts that is left; none without impacts.
     pub sliding_kept: Option<f64>,
@@ -69,8 +71,9 @@ pub struct Figures {
     pub retries: usize,
     /// Crossing face pairs at the ends of all frames.
     pub intersections: usize,
-    /// Kinetic energy of the mean motion that repulsions and stages took, summed over the intervals, in joules: a load at rest, whose fall every
-    /// interval proposes anew, counts again and again.
+    /// Kinetic energy of the mean motion that repulsions and stages took, summed over the
+    /// intervals, in joules: a load at rest, whose fall every interval proposes anew, counts again
+    /// and again.
     pub energy_lost: f64,
     /// Share of the sliding at impacts that is left; none without impacts.
     pub sliding_kept: Option<f64>,
@@ -89,11 +92,12 @@ struct Sums {
     slide_wanted: f64,
 }
 
-/// Runs methods side by side for a number of frames; `seen` gets each frame's number and the positions of every method, and may end it
-/// there; `progress` is told how many frames are done, in parts of frames.
+/// Runs methods side by side for a number of frames; `seen` gets each frame's number and the
+/// positions of every method, and may end it there; `progress` is told how many frames are done, in
+/// parts of frames.
 ///
-/// With `apart` they do not start each frame from the same state. A method that fails a frame starts the next one from the
-/// first method's state; apart, it stays where it is and fails again.
+/// With `apart` they do not start each frame from the same state. A method that fails a frame
+/// starts the next one from the first method's state; apart, it stays where it is and fails again.
 ///
 /// # Errors
 /// A state of the first method is no start for another one: they do not run the same scene.

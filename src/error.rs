@@ -155,7 +155,8 @@ pub enum StartError {
     },
 }
 
-/// A start that was refused because faces cross: what crosses, where, and the start itself, to be looked at.
+/// A start that was refused because faces cross: what crosses, where, and the start itself, to be
+/// looked at.
 #[derive(Clone, Debug)]
 pub struct RefusedStart {
     /// All objects; its bodies carry their names.
@@ -237,7 +238,8 @@ pub enum StepError {
     #[error("{0}")]
     Pinched(Box<Pinch>),
 
-    /// The end state crosses itself although no impact was found on the way: a bug, caught by the static test.
+    /// The end state crosses itself although no impact was found on the way: a bug, caught by the
+    /// static test.
     #[error(
         "{count} crossing face pairs after a motion without impacts, first faces {} and {}; please report this scene",
         first[0], first[1]
@@ -262,9 +264,11 @@ pub enum StepError {
 
 /// Scripted objects that leave no room for cloth, with the proof.
 ///
-/// The sum of the gaps of these contacts, each times its multiplier, is not positive where the scripted vertices end, wherever
-/// the cloth goes within `reach`: not all of the gaps can be. Contacts are linearised where the last trial motion met them. Where
-/// no contact has a free vertex, the two features are scripted themselves and the continuous test has found that they meet.
+/// The sum of the gaps of these contacts, each times its multiplier, is not positive where the
+/// scripted vertices end, wherever the cloth goes within `reach`: not all of the gaps can be.
+/// Contacts are linearised where the last trial motion met them. Where no contact has a free
+/// vertex, the two features are scripted themselves and the continuous test has found that they
+/// meet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pinch {
     /// Frame that could not be reached, from 1.
@@ -275,10 +279,11 @@ pub struct Pinch {
     pub objects: Vec<Scripted>,
     /// Names of the cloths that are pinched; none where scripted features meet one another.
     pub cloths: Vec<String>,
-    /// What is missing for the objects to touch the cloth without crossing it, in metres; at least 0. A lower bound.
+    /// What is missing for the objects to touch the cloth without crossing it, in metres; at
+    /// least 0. A lower bound.
     pub overlap: f64,
-    /// How far the cloth may go along each axis within the interval, in metres, for this to be so: the length of an edge. None
-    /// where nothing can go anywhere.
+    /// How far the cloth may go along each axis within the interval, in metres, for this to be so:
+    /// the length of an edge. None where nothing can go anywhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reach: Option<f64>,
     /// The contacts, with their multipliers.
@@ -307,7 +312,8 @@ pub struct PinchContact {
     pub multiplier: f64,
 }
 
-/// What pushes less than this share of the strongest takes part in the proof, but is not named: nobody would move it.
+/// What pushes less than this share of the strongest takes part in the proof, but is not named:
+/// nobody would move it.
 const WEAK: f64 = 1.0e-3;
 
 impl Pinch {
@@ -378,7 +384,8 @@ impl fmt::Display for Pinch {
 }
 
 impl Pinch {
-    /// What pinches what, when and by how much, and what to do about the objects; what else a scene could change is not said.
+    /// What pinches what, when and by how much, and what to do about the objects; what else a scene
+    /// could change is not said.
     pub fn describe(&self) -> String {
         let objects: Vec<String> = self.objects.iter().map(Scripted::to_string).collect();
         let objects = listed(&objects);

@@ -1,7 +1,8 @@
 //! Positions at output frames, rounded before they are judged.
 //!
-//! Files for other programs hold f32. Rounding after certification could make cloth cross itself; so positions
-//! are rounded first, and what is certified is what those files hold (design §9).
+//! Files for other programs hold f32. Rounding after certification could make cloth cross itself;
+//! so positions are rounded first, and what is certified is what those files hold (docs/method.md
+//! §3).
 
 use glam::DVec3;
 use schemars::JsonSchema;
@@ -42,9 +43,9 @@ enum Place {
 
 /// Puts the free vertices of a candidate on the grid; returns how many had to stay off it.
 ///
-/// A vertex whose place makes it meet something tries the neighbouring grid point away from the impact, then
-/// keeps its own place. Scripted vertices are on the grid already. If nothing helps, nothing is snapped.
-/// What is `known` of the motion only spares work.
+/// A vertex whose place makes it meet something tries the neighbouring grid point away from the
+/// impact, then keeps its own place. Scripted vertices are on the grid already. If nothing helps,
+/// nothing is snapped. What is `known` of the motion only spares work.
 pub fn snap(
     grid: Grid,
     candidate: &mut Candidate<'_>,
@@ -105,7 +106,8 @@ pub fn snap(
     free.iter().filter(|&&free| free).count()
 }
 
-/// The neighbouring f32 point in the direction of `aside`, axis by axis where it has a part of its own.
+/// The neighbouring f32 point in the direction of `aside`, axis by axis where it has a part of its
+/// own.
 fn grid_step(x: DVec3, aside: DVec3) -> DVec3 {
     let largest = aside.abs().max_element();
     let step = |x: f64, aside: f64| {

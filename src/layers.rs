@@ -1,7 +1,7 @@
 //! The order of layers: of two cloths in contact the one of the higher layer lies outside.
 //!
-//! A start without intersections stays so, and what cannot pass through cannot change places: a layer orders nothing, it is a claim
-//! about the scene. Here it is checked.
+//! A start without intersections stays so, and what cannot pass through cannot change places: a
+//! layer orders nothing, it is a claim about the scene. Here it is checked.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -43,9 +43,11 @@ pub fn differ(mesh: &Mesh, surfaces: &Surfaces) -> bool {
     layers.any(|layer| Some(layer) != first)
 }
 
-/// The cloths that lie the wrong way round where they are near, by number of the lower, then of the higher one.
+/// The cloths that lie the wrong way round where they are near, by number of the lower, then of the
+/// higher one.
 ///
-/// Looked at are vertices near faces; two edges have no side, nor has what lies beyond the border of a cloth.
+/// Looked at are vertices near faces; two edges have no side, nor has what lies beyond the border
+/// of a cloth.
 pub fn out_of_order(
     mesh: &Mesh,
     x: &[DVec3],
@@ -86,9 +88,9 @@ pub fn out_of_order(
 
 /// A direction on the outer side of a face where a vertex is nearest to it; 0 at a border.
 ///
-/// Inside the face its normal; on an edge or a corner the sum of the unit normals around: what is nearest to a fold lies between the
-/// normals of its faces, so within a right angle of their sum, but may lie behind one of them. At a corner of many faces that is the rule, not a
-/// theorem.
+/// Inside the face its normal; on an edge or a corner the sum of the unit normals around: what is
+/// nearest to a fold lies between the normals of its faces, so within a right angle of their sum,
+/// but may lie behind one of them. At a corner of many faces that is the rule, not a theorem.
 fn outward(mesh: &Mesh, x: &[DVec3], proximity: &Proximity) -> DVec3 {
     let corners = proximity.vertices.iter().zip(proximity.weights).skip(1);
     let touched: Vec<u32> = corners
@@ -119,7 +121,8 @@ mod tests {
     const CELLS: u32 = 6;
     const THICKNESS: f64 = 0.01;
 
-    /// A sheet of cells 1 m wide at y = 0 and another 0.9 thicknesses above it, shifted by shares of a cell.
+    /// A sheet of cells 1 m wide at y = 0 and another 0.9 thicknesses above it, shifted by shares
+    /// of a cell.
     fn two_sheets(shift: [f64; 2]) -> (Mesh, Vec<DVec3>) {
         let size = [f64::from(CELLS); 2];
         let sheet = Shape::Sheet {
@@ -168,7 +171,8 @@ mod tests {
 
     #[test]
     fn sheets_in_order_have_no_place_out_of_order_and_swapped_ones_all() {
-        // shifted: CELLS² vertices of each lie over or under a face of the other; aligned: corners on corners, those at the border do not count
+        // shifted: CELLS² vertices of each lie over or under a face of the other; aligned: corners
+        // on corners, those at the border do not count
         let all = [
             ([0.3, 0.2], 2 * CELLS * CELLS),
             ([0.0, 0.0], (CELLS - 1) * (CELLS - 1)),
@@ -232,7 +236,8 @@ mod tests {
 
     #[test]
     fn beyond_a_sharp_fold_the_faces_on_both_sides_tell_what_is_outside() {
-        // a roof with a ridge of 2 · atan(0.2) along z, closed by its lower faces' far edges only; a vertex beside the ridge lies behind one slope
+        // a roof with a ridge of 2 · atan(0.2) along z, closed by its lower faces' far edges only;
+        // a vertex beside the ridge lies behind one slope
         let at = [
             [0.0, 0.0, -9.0],
             [0.0, 0.0, 9.0],

@@ -6,10 +6,11 @@
 //!                                                                                           start untouched)
 //! ```
 //!
-//! A [`verify::Verified`] state is proved free of intersections, and so is the straight motion that led to it;
-//! only [`verify`] can make one. Everything else proposes: [`dynamics`] (or any integrator of yours) proposes
-//! end positions, [`response`] changes them until nothing meets, and [`verify::accept`] judges the very bits
-//! that will be stored. Scripted objects and pinned vertices are ordinary vertices of infinite mass.
+//! A [`verify::Verified`] state is proved free of intersections, and so is the straight motion that
+//! led to it; only [`verify`] can make one. Everything else proposes: [`dynamics`] (or any
+//! integrator of yours) proposes end positions, [`response`] changes them until nothing meets, and
+//! [`verify::accept`] judges the very bits that will be stored. Scripted objects and pinned
+//! vertices are ordinary vertices of infinite mass.
 //!
 //! | module | knows |
 //! |---|---|
@@ -24,7 +25,9 @@
 //! | [`step`] | the time loop: intervals, retries, reports |
 //! | [`compare`](mod@compare) | methods side by side, from the same states |
 //! | [`resolve`](mod@resolve) | the collision step alone, for an integrator of your own |
+//! | [`script`], [`grid`] | scripted motion by the tick; output positions, rounded before they are judged |
 //! | [`scene`], [`io`], [`render`] | scenes in, results and pictures out |
+//! | [`error`] | what can be wrong, by name |
 //!
 //! The short way, a scene:
 //!
@@ -67,7 +70,8 @@ pub use state::{Candidate, Surfaces};
 pub use step::{FrameReport, Settings, Simulation};
 pub use verify::Verified;
 
-/// Pairs of faces that cross at `x`, the smaller number first, ascending: the exact static test of the whole mesh.
+/// Pairs of faces that cross at `x`, the smaller number first, ascending: the exact static test of
+/// the whole mesh.
 ///
 /// # Errors
 /// Not one position per vertex, or coordinates outside the range of the guarantee.

@@ -1,4 +1,5 @@
-//! For tests only: exact answers from rational arithmetic, without any geometry, and inputs that are hard.
+//! For tests only: exact answers from rational arithmetic, without any geometry, and inputs that
+//! are hard.
 
 use glam::DVec3;
 use num_bigint::BigInt;
@@ -8,7 +9,8 @@ use proptest::prelude::*;
 
 /// Whether two convex hulls meet: Σλᵢaᵢ = Σμⱼbⱼ, Σλ = Σμ = 1, λ, μ ≥ 0 has a solution.
 ///
-/// Phase one of the simplex method in rationals, with Bland's rule (which cannot cycle); no geometry in it.
+/// Phase one of the simplex method in rationals, with Bland's rule (which cannot cycle); no
+/// geometry in it.
 pub(crate) fn hulls_meet(a: &[DVec3], b: &[DVec3]) -> bool {
     let rational = |x: f64| BigRational::from_float(x).unwrap();
     let n = a.len() + b.len();
@@ -82,7 +84,8 @@ pub(crate) fn cross_by_definition(f: [u32; 3], g: [u32; 3], x: &[DVec3]) -> bool
     })
 }
 
-/// Coordinates on a small grid (so that touching, collinear and coplanar are common), some moved by an ulp.
+/// Coordinates on a small grid (so that touching, collinear and coplanar are common), some moved by
+/// an ulp.
 fn coordinate() -> impl Strategy<Value = f64> {
     prop_oneof![
         4 => (-2..3i32).prop_map(f64::from),
@@ -99,8 +102,9 @@ pub(crate) fn position() -> impl Strategy<Value = DVec3> {
     [coordinate(), coordinate(), coordinate()].prop_map(DVec3::from_array)
 }
 
-/// Six points: a face anywhere, and another with one corner a few units in the last place from it (from its inside, a side
-/// or a corner), the rest of it above, or in the same plane up to rounding. What filters get wrong, they get wrong here.
+/// Six points: a face anywhere, and another with one corner a few units in the last place from it
+/// (from its inside, a side or a corner), the rest of it above, or in the same plane up to
+/// rounding. What filters get wrong, they get wrong here.
 pub(crate) fn nearly_touching() -> impl Strategy<Value = Vec<DVec3>> {
     let free = || [-1.0..1.0f64, -1.0..1.0, -1.0..1.0].prop_map(DVec3::from_array);
     let share = || prop_oneof![1 => Just(0.0), 3 => 0.0..1.0f64];

@@ -1,8 +1,8 @@
 //! The collision step alone: start, candidate and masses in, certified positions out.
 //!
-//! This is all of Percale that a simulator of your own needs (course notes, "Separation from internal dynamics"):
-//! it does not know where the candidate comes from. Nothing is retried: a refusal says what is in the way, and the
-//! caller may try a shorter interval.
+//! This is all of Percale that a simulator of your own needs (course notes, "Separation from
+//! internal dynamics"): it does not know where the candidate comes from. Nothing is retried: a
+//! refusal says what is in the way, and the caller may try a shorter interval.
 
 use std::collections::BTreeMap;
 
@@ -26,12 +26,13 @@ pub struct Resolution {
     pub rounds: usize,
     /// Rounds by stage.
     pub stages: BTreeMap<&'static str, usize>,
-    /// Pairs put to the continuous test, see [`Collider::queries`]: those of the candidate motion, of every round and of the
-    /// certificate together.
+    /// Pairs put to the continuous test, see [`Collider::queries`]: those of the candidate motion,
+    /// of every round and of the certificate together.
     pub queries: u64,
     /// Vertices that do not end where the candidate had them.
     pub moved: usize,
-    /// `Σ m |x_new − x0|² / Σ m |x1 − x0|²` of vertices that were in an impact; none without impacts.
+    /// `Σ m |x_new − x0|² / Σ m |x1 − x0|²` of vertices that were in an impact; none without
+    /// impacts.
     pub kept_share: Option<f64>,
 }
 
@@ -48,16 +49,19 @@ pub fn lumped_mass(mesh: &Mesh, x: &[DVec3]) -> Vec<f64> {
     mass
 }
 
-/// Changes end positions until the straight motion from `start` to them meets nothing, and certifies the result.
+/// Changes end positions until the straight motion from `start` to them meets nothing, and
+/// certifies the result.
 ///
-/// `inverse_mass` is in 1/kg, 0 for vertices whose end positions are given: they end where `end` has them, to the bit. `dt` is how long
-/// the motion takes, in seconds. The velocities of the result, in m/s, are those of the candidate motion and what the response changed:
-/// an integrator whose end velocities are others adds the difference of [`Verified::velocities`] and `(end − start)/dt` to its own.
-/// Of the settings, `fps` and the lengths of intervals do not count.
+/// `inverse_mass` is in 1/kg, 0 for vertices whose end positions are given: they end where `end`
+/// has them, to the bit. `dt` is how long the motion takes, in seconds. The velocities of the
+/// result, in m/s, are those of the candidate motion and what the response changed: an integrator
+/// whose end velocities are others adds the difference of [`Verified::velocities`] and `(end −
+/// start)/dt` to its own. Of the settings, `fps` and the lengths of intervals do not count.
 ///
 /// # Errors
-/// Values that are unusable, or impacts that no stage could resolve: with [`crate::response::Hold`] among the fail-safes that
-/// happens only if vertices with given ends force contact. The start is untouched.
+/// Values that are unusable, or impacts that no stage could resolve: with [`crate::response::Hold`]
+/// among the fail-safes that happens only if vertices with given ends force contact. The start is
+/// untouched.
 ///
 /// # Examples
 /// A vertex of a triangle is sent through another one:

@@ -1,8 +1,9 @@
 //! Where scripted vertices go: a pure function of the tick.
 //!
-//! A [`Track`] moves a set of vertices; its motions are applied one after the other to the positions where the
-//! scene has placed them. Each interval of the time loop moves straight between two evaluations (design §2), so
-//! a motion needs no memory, and a restart gives the same bits. Only + − × ÷ √ and the `libm` crate are used.
+//! A [`Track`] moves a set of vertices; its motions are applied one after the other to the
+//! positions where the scene has placed them. Each interval of the time loop moves straight between
+//! two evaluations (docs/method.md §3), so a motion needs no memory, and a restart gives the same
+//! bits. Only + − × ÷ √ and the `libm` crate are used.
 
 use glam::{DMat3, DQuat, DVec3};
 use schemars::JsonSchema;
@@ -10,7 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::grid::Grid;
 
-/// Ticks per output frame, the unit of time: scripted motion is a function of the tick, and intervals are powers of two of them.
+/// Ticks per output frame, the unit of time: scripted motion is a function of the tick, and
+/// intervals are powers of two of them.
 pub const TICKS_PER_FRAME: u64 = 1 << 16;
 
 /// The motion of every vertex that no force moves.
@@ -32,7 +34,8 @@ pub struct Track {
     pub motions: Vec<Motion>,
     /// When they are let go, in seconds; infinite for never. It happens between two frames.
     pub until: f64,
-    /// Whether they go there to the bit, whatever is in the way; otherwise forces may pull them there.
+    /// Whether they go there to the bit, whatever is in the way; otherwise forces may pull them
+    /// there.
     pub firm: bool,
 }
 
@@ -95,7 +98,8 @@ pub struct Rotation {
     pub until: f64,
 }
 
-/// Positions at regular times, joined by straight lines; before the first and after the last it stands still.
+/// Positions at regular times, joined by straight lines; before the first and after the last it
+/// stands still.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sequence {
     /// Positions of all vertices of the track, sample after sample; at least one sample.
@@ -107,10 +111,12 @@ pub struct Sequence {
 }
 
 impl Script {
-    /// A script of tracks, for a scene of `fps` frames per second; at frame ticks all positions are on the grid.
+    /// A script of tracks, for a scene of `fps` frames per second; at frame ticks all positions are
+    /// on the grid.
     ///
     /// # Panics
-    /// If a track has not one place per vertex, a motion has no keys or samples, or a sample has another number of vertices.
+    /// If a track has not one place per vertex, a motion has no keys or samples, or a sample has
+    /// another number of vertices.
     pub fn new(tracks: Vec<Track>, grid: Grid, fps: f64) -> Self {
         for track in &tracks {
             let count = track.vertices.len();
@@ -156,8 +162,8 @@ impl Script {
 
     /// Where the script has its vertices at a tick; the others are at `x`.
     ///
-    /// Between frames the error of rounding to the grid is blended from frame to frame. So nothing jumps at a
-    /// frame, and what stands still keeps its bits.
+    /// Between frames the error of rounding to the grid is blended from frame to frame. So nothing
+    /// jumps at a frame, and what stands still keeps its bits.
     pub fn at(&self, tick: u64, x: &[DVec3]) -> Vec<DVec3> {
         let mut target = x.to_vec();
         let frame = tick / TICKS_PER_FRAME;
@@ -268,7 +274,8 @@ impl Sequence {
     }
 }
 
-/// Sine and cosine of an angle in degrees; quarter turns to the bit, so that a turned box stays a box.
+/// Sine and cosine of an angle in degrees; quarter turns to the bit, so that a turned box stays a
+/// box.
 pub(crate) fn sincos_degrees(degrees: f64) -> (f64, f64) {
     match degrees.rem_euclid(360.0) {
         0.0 => (0.0, 1.0),
@@ -427,7 +434,8 @@ mod tests {
             for v in 0..3 {
                 assert_eq!(here[v], here[v].as_vec3().as_dvec3());
                 let (a, b) = (here[v] - before[v], after[v] - here[v]);
-                // second differences of a smooth motion shrink with the tick squared; a jump by the grid would not
+                // second differences of a smooth motion shrink with the tick squared; a jump by the
+                // grid would not
                 assert!((a - b).length() < 1e-10, "{a} {b}");
             }
         }

@@ -8,6 +8,19 @@ use crate::geometry::{ContactPoint, Mesh, Motion};
 use crate::verify::Verified;
 
 /// What contact needs to know beyond positions and masses.
+///
+/// # Examples
+/// ```
+/// use percale::{DVec3, Mesh, Surfaces};
+///
+/// let mesh = Mesh::new(3, vec![[0, 1, 2]])?;
+/// let rest = vec![DVec3::ZERO, DVec3::X, DVec3::Y];
+/// let mut surfaces = Surfaces::uniform(&mesh, rest.clone(), 1e-3, 0.3)?;
+/// surfaces.set_friction(0, 0, 0.5)?; // of the one body with itself
+/// assert_eq!(surfaces.friction(0, 0), 0.5);
+/// assert!(Surfaces::uniform(&mesh, rest, -1e-3, 0.3).is_err(), "refused by name");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Surfaces {
     thickness: Vec<f64>,
@@ -21,7 +34,8 @@ pub struct Surfaces {
 impl Surfaces {
     /// The same thickness, in metres, and Coulomb coefficient everywhere.
     ///
-    /// `rest` are rest positions, in metres: neighbours whose rest distance is below the thickness keep to that instead.
+    /// `rest` are rest positions, in metres: neighbours whose rest distance is below the thickness
+    /// keep to that instead.
     ///
     /// # Errors
     /// Numbers that are not finite or below 0, or not one rest position per vertex.
@@ -119,7 +133,8 @@ impl Surfaces {
         &self.rest
     }
 
-    /// Layer of each body: of two cloths in contact the one of the higher layer lies outside; checked by [`crate::layers`].
+    /// Layer of each body: of two cloths in contact the one of the higher layer lies outside;
+    /// checked by [`crate::layers`].
     pub fn layers(&self) -> &[i32] {
         &self.layer
     }
@@ -150,6 +165,31 @@ fn check_friction(coefficient: f64) -> Result<(), ValueError> {
 /// End positions that nobody has judged yet, and what they came from.
 ///
 /// A stage changes end positions and nothing else; velocities are derived, so they cannot disagree.
+///
+/// # Examples
+/// A motion that goes through something is refused; changed by somebody, it is certified:
+///
+/// ```
+/// use std::sync::Arc;
+/// use percale::{Candidate, Collider, DVec3, Mesh, Surfaces, verify};
+///
+/// let mesh = Arc::new(Mesh::new(6, vec![[0, 1, 2], [3, 4, 5]])?);
+/// let lower = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]];
+/// let upper = [[0.2, 0.1, 0.2], [1.2, 0.1, 0.2], [0.2, 0.1, 1.2]];
+/// let x0: Vec<DVec3> = lower.iter().chain(&upper).map(|&x| x.into()).collect();
+/// let mut collider = Collider::new(&mesh);
+/// let start = collider.start(x0.clone(), vec![DVec3::ZERO; 6])?;
+/// let surfaces = Surfaces::uniform(&mesh, x0.clone(), 1e-3, 0.3)?;
+///
+/// let mut x1 = x0.clone();
+/// x1[3].y = -0.1;
+/// let mut candidate = Candidate::new(&start, &[1.0; 6], &surfaces, 1.0 / 60.0, x1)?;
+/// assert!(verify::accept(candidate.clone(), &mut collider, None).is_err());
+///
+/// candidate.positions_mut()[3].y = 0.01;
+/// assert!(verify::accept(candidate, &mut collider, None).is_ok());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Candidate<'a> {
     /// Where the motion starts.
@@ -167,7 +207,8 @@ pub struct Candidate<'a> {
 impl<'a> Candidate<'a> {
     /// A motion from a certified start to `x`, in metres, within `dt` seconds.
     ///
-    /// `inverse_mass` is in 1/kg, 0 for vertices whose end positions are given: no stage moves them. Coordinates below 1e-70 m become 0.
+    /// `inverse_mass` is in 1/kg, 0 for vertices whose end positions are given: no stage moves
+    /// them. Coordinates below 1e-70 m become 0.
     ///
     /// # Errors
     /// Values that are not numbers, out of range, or not one for each vertex.
@@ -240,7 +281,8 @@ impl<'a> Candidate<'a> {
         }
     }
 
-    /// Displacement of the first feature's point relative to the second's over the interval, in metres.
+    /// Displacement of the first feature's point relative to the second's over the interval, in
+    /// metres.
     pub fn relative_displacement(&self, point: &ContactPoint) -> DVec3 {
         point.relative(&self.x) - point.relative(self.start.positions())
     }

@@ -1,9 +1,10 @@
 //! What touches within the loops of an integrator: what dynamics asks for, and contact answers.
 //!
-//! Contact and elasticity that are solved in turn, once per interval, work against each other: cloth under load is first sent
-//! into what it lies on by F dt²/m, then put back as if its vertices were free. In loops of a twentieth of the interval the same
-//! error is four hundred times smaller, and a few passes over the contacts per loop are enough, for what pressed in one loop
-//! presses in the next (\[MSL19\], "small steps").
+//! Contact and elasticity that are solved in turn, once per interval, work against each other:
+//! cloth under load is first sent into what it lies on by F dt²/m, then put back as if its vertices
+//! were free. In loops of a twentieth of the interval the same error is four hundred times smaller,
+//! and a few passes over the contacts per loop are enough, for what pressed in one loop presses in
+//! the next (\[MSL19\], "small steps").
 
 use glam::DVec3;
 
@@ -12,10 +13,12 @@ pub trait Touch {
     /// The mesh vertices that take part. The slices below have one entry for each of them.
     fn vertices(&self) -> &[u32];
 
-    /// Sets the forces, N, that act before anything has moved; then follow as many loops of `h` seconds.
+    /// Sets the forces, N, that act before anything has moved; then follow as many loops of `h`
+    /// seconds.
     fn begin(&mut self, h: f64, loops: u32, forces: &mut [DVec3]);
 
-    /// Changes the velocities with which positions `x` go on for `h` seconds, and then sets the forces to those that go on acting.
+    /// Changes the velocities with which positions `x` go on for `h` seconds, and then sets the
+    /// forces to those that go on acting.
     ///
     /// The forces of the call before have acted on these velocities for `h` already.
     fn act(&mut self, h: f64, x: &[DVec3], v: &mut [DVec3], forces: &mut [DVec3]);

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::process::ExitCode;
 
-/// A message for people, and the exit code of design §8.
+/// A message for people, and the exit code (README).
 #[derive(Debug)]
 pub(crate) struct Failure {
     message: String,

@@ -4,9 +4,10 @@
 //! F = ½ ρ A ( C_n |u_n| u_n + C_t |u_t| u_t ),   u = wind − mean velocity of the face
 //! ```
 //!
-//! The indices n and t mean along and across the face normal, A is the face's present area; a third of F acts on each corner.
-//! This is the drag of a flat plate; each face is on its own (no shadowing, no wake). The two speeds are taken from
-//! the start of the loop and the rest is implicit in the velocity, so drag can stop a face but never turn it back.
+//! The indices n and t mean along and across the face normal, A is the face's present area; a third
+//! of F acts on each corner. This is the drag of a flat plate; each face is on its own (no
+//! shadowing, no wake). The two speeds are taken from the start of the loop and the rest is
+//! implicit in the velocity, so drag can stop a face but never turn it back.
 
 use std::f64::consts::TAU;
 
@@ -50,8 +51,8 @@ impl Default for Air {
 impl Air {
     /// Velocity of the air at a place and time.
     ///
-    /// A gust is a wave across the wind that travels with it: `gust |w| sin(2π (t − ŵ·x/|w|) / period)`, horizontal
-    /// (across wind and Y; along X in a vertical wind).
+    /// A gust is a wave across the wind that travels with it: `gust |w| sin(2π (t − ŵ·x/|w|) /
+    /// period)`, horizontal (across wind and Y; along X in a vertical wind).
     fn velocity(&self, x: DVec3, time: f64) -> DVec3 {
         let wind = DVec3::from_array(self.wind);
         let speed = wind.length();

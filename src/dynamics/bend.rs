@@ -10,22 +10,25 @@
 //!        3
 //! ```
 //!
-//! Each edge gives half of its turn θ|e| to either triangle; S is the mean shape operator \[GGRZ06\]. Gradients of θ as in
-//! \[TG13\]. The plate energy with D₁₂ = 0 (cloth has no measurable Poisson effect in bending) makes a sheet bent to a cylinder
-//! along φ resist with
+//! Each edge gives half of its turn θ|e| to either triangle; S is the mean shape operator
+//! \[GGRZ06\]. Gradients of θ as in \[TG13\]. The plate energy with D₁₂ = 0 (cloth has no
+//! measurable Poisson effect in bending) makes a sheet bent to a cylinder along φ resist with
 //!
 //! ```text
 //! B(φ) = D₁₁ cos⁴φ + D₂₂ sin⁴φ + 4 D₆₆ cos²φ sin²φ,     so that 4 D₆₆ = 4 B(45°) − D₁₁ − D₂₂.
 //! ```
 //!
-//! We differ from hinge energies ½ k (θ − θ₀)² per edge (\[GHDS03\], \[BMF03\]): they are exact on meshes where all vertices are alike,
-//! but on a grid with alternating diagonals the two kinds of vertices shift against each other and 17 % of the rigidity is
-//! lost. Here that shift shows as twist, and costs. At the border the angle is free: it takes the value of least energy,
-//! which removes it from the energy (a Schur complement of the 3×3 matrix of the triangle). Angles vary over the
-//! open interval (−π, π); a cloth that folds through itself there would have crossed itself.
+//! We differ from hinge energies ½ k (θ − θ₀)² per edge (\[GHDS03\], \[BMF03\]): they are exact on
+//! meshes where all vertices are alike, but on a grid with alternating diagonals the two kinds of
+//! vertices shift against each other and 17 % of the rigidity is lost. Here that shift shows as
+//! twist, and costs. At the border the angle is free: it takes the value of least energy, which
+//! removes it from the energy (a Schur complement of the 3×3 matrix of the triangle). Angles vary
+//! over the open interval (−π, π); a cloth that folds through itself there would have crossed
+//! itself.
 //!
-//! The forces sum to zero, also as torques. A triangle squeezed below [`THINNEST`] of its rest height no longer gains
-//! leverage (the gradient, 1/height, would grow without bound and no loop length would be stable).
+//! The forces sum to zero, also as torques. A triangle squeezed below [`THINNEST`] of its rest
+//! height no longer gains leverage (the gradient, 1/height, would grow without bound and no loop
+//! length would be stable).
 
 use glam::{DVec2, DVec3};
 
@@ -95,7 +98,8 @@ impl Hinge {
     }
 }
 
-/// Signed angle between the normals of the triangles (0, 1, 2) and (1, 0, 3), in (−π, π]; 0 when flat.
+/// Signed angle between the normals of the triangles (0, 1, 2) and (1, 0, 3), in (−π, π]; 0 when
+/// flat.
 pub(super) fn angle([x0, x1, x2, x3]: [DVec3; 4]) -> f64 {
     let e = x1 - x0;
     angle_between(e, e.cross(x2 - x0), (x3 - x0).cross(e), e.length())
@@ -138,7 +142,8 @@ pub(super) struct Plate {
 }
 
 impl Plate {
-    /// From the corners and their material coordinates, and the hinges at the edges as (number, hinge).
+    /// From the corners and their material coordinates, and the hinges at the edges as (number,
+    /// hinge).
     pub(super) fn new(
         corners: [u32; 3],
         material: [DVec2; 3],
@@ -166,7 +171,8 @@ impl Plate {
                 let place = nodes.iter().position(|&node| node == v);
                 place.expect("a hinge joins this triangle's corners and one far vertex") as u8
             });
-            // the same turn is counted from either side; it bends this triangle up or down by its order of corners
+            // the same turn is counted from either side; it bends this triangle up or down by its
+            // order of corners
             let first = hinge.vertices[2] == corners[(k + 2) % 3];
             let along = hinge.vertices[0] == corners[k];
             if first != along {
@@ -340,7 +346,8 @@ impl Bending {
         out
     }
 
-    /// `out += scale · D v`: each plate resists the rate of its turns like the turns themselves, times its damping.
+    /// `out += scale · D v`: each plate resists the rate of its turns like the turns themselves,
+    /// times its damping.
     pub(super) fn add_damping_product(
         &self,
         bent: &Bent,
@@ -366,8 +373,9 @@ impl Bending {
 
     /// Adds the weighted stiffness and damping matrices.
     ///
-    /// The stiffness is `Σ cᵢⱼ ∇θᵢ ∇θⱼᵀ + Σ mᵢ ∇²θᵢ` with the moments m. Only the first part is kept: it is positive
-    /// semi-definite by its form, the second is indefinite and vanishes at rest.
+    /// The stiffness is `Σ cᵢⱼ ∇θᵢ ∇θⱼᵀ + Σ mᵢ ∇²θᵢ` with the moments m. Only the first part is
+    /// kept: it is positive semi-definite by its form, the second is indefinite and vanishes at
+    /// rest.
     pub(super) fn add_matrix(&self, x: &[DVec3], weights: Weights, matrix: &mut BlockMatrix) {
         let mut bent = Bent::default();
         self.measure(x, &mut bent);
@@ -376,7 +384,8 @@ impl Bending {
         }
     }
 
-    /// Adds bounds on the row sums of the stiffness matrix without its second part, N/m, and of the damping matrix, N·s/m.
+    /// Adds bounds on the row sums of the stiffness matrix without its second part, N/m, and of the
+    /// damping matrix, N·s/m.
     pub(super) fn add_bounds(&self, x: &[DVec3], stiffness: &mut [f64], damping: &mut [f64]) {
         let mut bent = Bent::default();
         self.measure(x, &mut bent);

@@ -1,9 +1,10 @@
 //! Damping: every elastic element also resists the *rate* of what it measures.
 //!
-//! If an element measures C(x) (a length, a strain, an angle), its damper exerts `−c ∇C (∇C · v)`. Since C does
-//! not change under rigid motion, ∇C · v vanishes for rigid velocities and the forces sum to zero, also as
-//! torques: damping removes no momentum. The matrix `D = Σ c ∇C ∇Cᵀ` is symmetric and positive semi-definite,
-//! so that `½ vᵀ D v ≥ 0` is lost and never gained. Baraff and Witkin's damping \[BW98\] §4.5 has this form.
+//! If an element measures C(x) (a length, a strain, an angle), its damper exerts `−c ∇C (∇C · v)`.
+//! Since C does not change under rigid motion, ∇C · v vanishes for rigid velocities and the forces
+//! sum to zero, also as torques: damping removes no momentum. The matrix `D = Σ c ∇C ∇Cᵀ` is
+//! symmetric and positive semi-definite, so that `½ vᵀ D v ≥ 0` is lost and never gained. Baraff
+//! and Witkin's damping \[BW98\] §4.5 has this form.
 
 use glam::DVec3;
 

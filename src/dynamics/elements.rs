@@ -1,6 +1,7 @@
 //! The force elements of all cloths of a mesh, built once from topology, rest shapes and fabrics.
 //!
-//! Elements number the cloth vertices only ("nodes", in mesh order), so that a large obstacle costs nothing here.
+//! Elements number the cloth vertices only ("nodes", in mesh order), so that a large obstacle costs
+//! nothing here.
 
 use glam::{DMat3, DVec2, DVec3};
 
@@ -16,7 +17,8 @@ use super::stretch::{Triangle, Weights};
 use super::{ClothModel, Stretch};
 use crate::geometry::{Body, Mesh};
 
-/// Shape of a cloth without forces: lengths and areas from flat material coordinates, angles from positions.
+/// Shape of a cloth without forces: lengths and areas from flat material coordinates, angles from
+/// positions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RestShape {
     /// Rest position of each vertex of the body, m; the rest angles are those of this shape.
@@ -28,7 +30,8 @@ pub struct RestShape {
 impl RestShape {
     /// A shape whose every face is at rest as it lies in `positions`.
     ///
-    /// Warp runs along the x axis, laid on each face; where a face looks along x (normal within 45° of it), along y.
+    /// Warp runs along the x axis, laid on each face; where a face looks along x (normal within 45°
+    /// of it), along y.
     pub fn from_positions(mesh: &Mesh, body: &Body, positions: Vec<DVec3>) -> Self {
         let corner = |v: u32| positions[(v - body.vertices.start) as usize];
         let material = faces_of(mesh, body)
@@ -41,7 +44,8 @@ impl RestShape {
         }
     }
 
-    /// A shape with material coordinates per vertex of the body (a sheet, a pattern piece without inner seams).
+    /// A shape with material coordinates per vertex of the body (a sheet, a pattern piece without
+    /// inner seams).
     pub fn from_material(mesh: &Mesh, body: &Body, positions: Vec<DVec3>, uv: &[DVec2]) -> Self {
         let corner = |v: u32| uv[(v - body.vertices.start) as usize];
         let material = faces_of(mesh, body)
@@ -97,7 +101,8 @@ pub(super) struct Elements {
 }
 
 impl Elements {
-    /// Adds the elements of one cloth; its nodes follow those already in `mass`, which grows by its lumped masses.
+    /// Adds the elements of one cloth; its nodes follow those already in `mass`, which grows by its
+    /// lumped masses.
     pub(super) fn add_cloth(&mut self, mesh: &Mesh, cloth: &ClothModel, mass: &mut Vec<f64>) {
         let body = &mesh.bodies()[cloth.body];
         let rest = Rest {
@@ -350,7 +355,8 @@ impl Rest<'_> {
         })
     }
 
-    /// The hinge at an edge of exactly two faces, both with an area: more faces have no common bending.
+    /// The hinge at an edge of exactly two faces, both with an area: more faces have no common
+    /// bending.
     fn hinge(&self, edge: u32) -> Option<Hinge> {
         let &[first, second] = self.mesh.faces_of_edge(edge) else {
             return None;

@@ -1,7 +1,8 @@
 //! Named fabrics, fabrics in scene files, fabrics from measurements.
 //!
-//! What a fabric looks like is decided by its *bending length* `c = (B / ρ g)^⅓` (Peirce 1930, [`super::bend`]): the overhang at which a
-//! strip begins to droop. The presets are round numbers for a typical cloth of the name, not a measured bolt:
+//! What a fabric looks like is decided by its *bending length* `c = (B / ρ g)^⅓` (Peirce 1930,
+//! [`super::bend`]): the overhang at which a strip begins to droop. The presets are round numbers
+//! for a typical cloth of the name, not a measured bolt:
 //!
 //! | name | kg/m² | c, cm | what it stands for |
 //! |---|---|---|---|
@@ -15,15 +16,18 @@
 //! | leather | 0.50 | 3.4 | sheep, 0.8 mm |
 //! | paper | 0.08 | 8.2 | copy paper |
 //!
-//! Sources, as far as they were open to us. Denim: bending rigidity 0.14 to 0.23 gf·cm²/cm (1.4 to 2.3e-5 N·m), shear
-//! stiffness 1.5 to 3.4 gf/cm/degree (84 to 191 N/m), 4.7 to 5.7 % extension at 500 gf/cm (about 9 kN/m) for soft washed
-//! cloths \[JTX16\]; raw denim is several times stiffer in bending (the 11 oz denim of \[WOR11\]: 2 to 12e-5 N·m), which is what one expects of
-//! the name. Leather: garment sheepskin is 0.64 to 0.96 mm thick and keeps a drape coefficient of 47 to 70 % \[MCY21\], which takes a bending
-//! length of 3 to 4 cm. Paper: `B = E t³/12` with E = 5e9 Pa and t = 0.1 mm. The others follow from their weight and an estimated
-//! bending length, shear in proportion. Unit: 1 gf·cm²/cm = 9.807e-5 N·m, 1 gf/cm/degree = 56.2 N/m.
+//! Sources, as far as they were open to us. Denim: bending rigidity 0.14 to 0.23 gf·cm²/cm (1.4 to
+//! 2.3e-5 N·m), shear stiffness 1.5 to 3.4 gf/cm/degree (84 to 191 N/m), 4.7 to 5.7 % extension at
+//! 500 gf/cm (about 9 kN/m) for soft washed cloths \[JTX16\]; raw denim is several times stiffer in
+//! bending (the 11 oz denim of \[WOR11\]: 2 to 12e-5 N·m), which is what one expects of the name.
+//! Leather: garment sheepskin is 0.64 to 0.96 mm thick and keeps a drape coefficient of 47 to 70 %
+//! \[MCY21\], which takes a bending length of 3 to 4 cm. Paper: `B = E t³/12` with E = 5e9 Pa and t
+//! = 0.1 mm. The others follow from their weight and an estimated bending length, shear in
+//! proportion. Unit: 1 gf·cm²/cm = 9.807e-5 N·m, 1 gf/cm/degree = 56.2 N/m.
 //!
-//! Stretch stiffness is *below* the measured values on purpose, by about ten: a cloth of 1 kN/m stretches by 0.2 % under a metre of
-//! its own weight, which nobody sees, while ten times the stiffness asks for three times as many Newmark loops.
+//! Stretch stiffness is *below* the measured values on purpose, by about ten: a cloth of 1 kN/m
+//! stretches by 0.2 % under a metre of its own weight, which nobody sees, while ten times the
+//! stiffness asks for three times as many Newmark loops.
 
 use std::path::PathBuf;
 
@@ -139,11 +143,13 @@ impl Fabric {
 
     /// A fabric from a file in the form of the measured materials of `ARCSim` \[WOR11\].
     ///
-    /// `density` is in kg/m²; `stretching` holds rows of stiffnesses [c₁₁, c₁₂, c₂₂, c₃₃] in N/m at several strains; `bending` holds rigidities
-    /// in N·m for the warp, bias and weft directions at several curvatures. Lines may end in `//` comments. Our membrane is linear:
-    /// each stiffness is the median over the rows (measured tables have outliers, also negative ones), each rigidity the
-    /// median over the curvatures. c₃₃ acts on the tensor shear, half the angle, and is counted in both off-diagonal places: the shear
-    /// modulus is c₃₃/2. A coupling that would let the sheet gain energy by stretching is reduced to 0.9 of the bound.
+    /// `density` is in kg/m²; `stretching` holds rows of stiffnesses [c₁₁, c₁₂, c₂₂, c₃₃] in N/m at
+    /// several strains; `bending` holds rigidities in N·m for the warp, bias and weft directions at
+    /// several curvatures. Lines may end in `//` comments. Our membrane is linear: each stiffness
+    /// is the median over the rows (measured tables have outliers, also negative ones), each
+    /// rigidity the median over the curvatures. c₃₃ acts on the tensor shear, half the angle, and
+    /// is counted in both off-diagonal places: the shear modulus is c₃₃/2. A coupling that would
+    /// let the sheet gain energy by stretching is reduced to 0.9 of the bound.
     pub fn from_arcsim(json: &str) -> Result<Self, FabricError> {
         #[derive(Deserialize)]
         struct Measured {

@@ -10,15 +10,17 @@
 //! (M + dt D + dt² K) v₁ = M v₀ + dt f(x₀)
 //! ```
 //!
-//! with the stiffness K = −∂f/∂x projected to positive semi-definite, so that the matrix is positive definite for any
-//! step. Further Newton steps are taken as asked, each shortened until it descends in
+//! with the stiffness K = −∂f/∂x projected to positive semi-definite, so that the matrix is
+//! positive definite for any step. Further Newton steps are taken as asked, each shortened until it
+//! descends in
 //!
 //! ```text
 //! Φ(v) = ½ (v − v₀)ᵀ M (v − v₀) + U(x₀ + dt v) + ½ dt vᵀ D v,
 //! ```
 //!
-//! whose minimum is the step. D (damping of the elements, drag of the air) is that of x₀. The step is first order and
-//! damps what it does not resolve; in free fall velocities are exact and positions ½ g dt per unit of time ahead.
+//! whose minimum is the step. D (damping of the elements, drag of the air) is that of x₀. The step
+//! is first order and damps what it does not resolve; in free fall velocities are exact and
+//! positions ½ g dt per unit of time ahead.
 
 use std::time::Instant;
 
@@ -242,7 +244,8 @@ impl<'a> Step<'a> {
         self.x = self.positions(&self.v);
     }
 
-    /// The best step along free fall, before all others: where nothing holds the cloth it is the solution.
+    /// The best step along free fall, before all others: where nothing holds the cloth it is the
+    /// solution.
     fn fall(&self, v: &mut [DVec3], r: &mut [DVec3]) {
         let fall = self.start.dt * self.system.gravity;
         let direction: Vec<DVec3> = (self.fixed.iter())

@@ -1,6 +1,7 @@
 //! Time integration: from a state to the candidate at the end of an interval, ignoring contact.
 //!
-//! **Semi-implicit Newmark** \[BMF03\], \[BFA02\]: elastic forces explicit, damping implicit. One loop of length h:
+//! **Semi-implicit Newmark** \[BMF03\], \[BFA02\]: elastic forces explicit, damping implicit. One
+//! loop of length h:
 //!
 //! ```text
 //! (M + h/2 D(x)) v½  = M v + h/2 f(x)         first half, implicit in the damping
@@ -8,13 +9,15 @@
 //! (M + h/2 D(x')) v' = M v½ + h/2 f(x')       second half
 //! ```
 //!
-//! f holds elastic forces, gravity and wind, and those of a contact, which may also change v½ ([`crate::touch::Touch`]); D is the damping
-//! matrix. Without damping this is velocity Verlet: second order, and exact for free fall. A loop of at most 2/ω is stable, ω the highest frequency; [`Newmark::cfl`]
-//! multiplies a bound from below on that length ([`super::stability`]). The damping solves are conjugate gradients preconditioned by the
-//! masses: each search direction then keeps momentum and angular momentum, so both are conserved to rounding
-//! however early the solve stops. The damping of bending is so weak on most meshes that it may be explicit: where half
-//! a loop removes at most [`WEAK`] of a velocity, −D v joins the forces f(x'), with the velocity v½ that led to x'. This halves the
-//! cost of a loop.
+//! f holds elastic forces, gravity and wind, and those of a contact, which may also change v½
+//! ([`crate::touch::Touch`]); D is the damping matrix. Without damping this is velocity Verlet:
+//! second order, and exact for free fall. A loop of at most 2/ω is stable, ω the highest frequency;
+//! [`Newmark::cfl`] multiplies a bound from below on that length ([`super::stability`]). The
+//! damping solves are conjugate gradients preconditioned by the masses: each search direction then
+//! keeps momentum and angular momentum, so both are conserved to rounding however early the solve
+//! stops. The damping of bending is so weak on most meshes that it may be explicit: where half a
+//! loop removes at most [`WEAK`] of a velocity, −D v joins the forces f(x'), with the velocity v½
+//! that led to x'. This halves the cost of a loop.
 
 use glam::DVec3;
 use schemars::JsonSchema;
@@ -84,7 +87,8 @@ impl<'a> System<'a> {
             .drag(&self.elements.faces, x, v, time, &mut out.drag);
     }
 
-    /// All forces but damping after a share of the interval, N; `bent` was measured at the same `x`.
+    /// All forces but damping after a share of the interval, N; `bent` was measured at the same
+    /// `x`.
     pub(super) fn force(
         &self,
         start: &Start<'_>,
@@ -249,10 +253,11 @@ impl Newmark {
     }
 }
 
-/// Brings end positions within the strain limit, and with them the velocities of the step; returns the faces that met it.
+/// Brings end positions within the strain limit, and with them the velocities of the step; returns
+/// the faces that met it.
 ///
-/// Where that takes more sweeps than there are, the limit cannot be met, or nearly not: what is above it is then left to elasticity until
-/// the interval ends.
+/// Where that takes more sweeps than there are, the limit cannot be met, or nearly not: what is
+/// above it is then left to elasticity until the interval ends.
 fn limit_step(
     system: &System<'_>,
     h: f64,
@@ -294,8 +299,8 @@ struct DampingSolve<'a> {
 }
 
 impl System<'_> {
-    /// Damps velocities by what the cloth itself damps for `seconds`: `(M + s D(x)) v_new = M v`. Without air, pins and seams, it changes no
-    /// momentum of what is free.
+    /// Damps velocities by what the cloth itself damps for `seconds`: `(M + s D(x)) v_new = M v`.
+    /// Without air, pins and seams, it changes no momentum of what is free.
     pub(super) fn damp(&self, x: &[DVec3], v: &mut [DVec3], seconds: f64) {
         let mut solve = DampingSolve::default();
         self.elements.dampers(x, &mut solve.dampers);
@@ -316,8 +321,8 @@ impl DampingSolve<'_> {
             product: q,
         } = self;
         let (w, mass) = (system.inverse_mass, system.mass);
-        // starting from v itself the residual is −s D v: a sum of internal forces; that of scripted nodes is never used, as
-        // their inverse mass is 0
+        // starting from v itself the residual is −s D v: a sum of internal forces; that of scripted
+        // nodes is never used, as their inverse mass is 0
         r.clear();
         r.resize(v.len(), DVec3::ZERO);
         dampers.add_product(-s, v, r);

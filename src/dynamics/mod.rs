@@ -1,9 +1,11 @@
-//! Cloth between collisions: from a state and an interval to candidate positions that ignore contact, or take it as given in every loop.
+//! Cloth between collisions: from a state and an interval to candidate positions that ignore
+//! contact, or take it as given in every loop.
 //!
-//! The collision step needs only start, candidate and masses, so nothing outside this folder knows what a spring
-//! is. A [`Dynamics`] is built once from the mesh, the rest shapes and the fabrics; [`Dynamics::propose`] is a pure
-//! function of its arguments: no memory is carried from one interval to the next, so a restart gives the same bits.
-//! Everything is summed in a fixed order, and no std transcendental function is used.
+//! The collision step needs only start, candidate and masses, so nothing outside this folder knows
+//! what a spring is. A [`Dynamics`] is built once from the mesh, the rest shapes and the fabrics;
+//! [`Dynamics::propose`] is a pure function of its arguments: no memory is carried from one
+//! interval to the next, so a restart gives the same bits. Everything is summed in a fixed order,
+//! and no std transcendental function is used.
 //!
 //! | file | holds |
 //! |---|---|
@@ -180,12 +182,12 @@ impl Energy {
 }
 
 impl Dynamics {
-    /// Builds the elements of all cloths. Each cloth body of the mesh should occur once in `cloths`; one that does not
-    /// is scripted as a whole, like an obstacle.
+    /// Builds the elements of all cloths. Each cloth body of the mesh should occur once in
+    /// `cloths`; one that does not is scripted as a whole, like an obstacle.
     ///
     /// # Panics
-    /// If a rest shape has not one position per vertex and one triangle per face of its body, or a cloth
-    /// names an obstacle.
+    /// If a rest shape has not one position per vertex and one triangle per face of its body, or a
+    /// cloth names an obstacle.
     pub fn new(mesh: &Mesh, cloths: &[ClothModel], settings: &Settings) -> Self {
         let mut elements = Elements::default();
         let mut nodes = Vec::new();
@@ -351,7 +353,8 @@ impl Dynamics {
         };
     }
 
-    /// 1/kg per mesh vertex; 0 for vertices that follow a script: obstacles, pins, vertices without a face.
+    /// 1/kg per mesh vertex; 0 for vertices that follow a script: obstacles, pins, vertices without
+    /// a face.
     pub fn inverse_mass(&self) -> &[f64] {
         &self.inverse_mass
     }
@@ -363,8 +366,9 @@ impl Dynamics {
 
     /// Candidate state after `dt`, ignoring contact.
     ///
-    /// `target` holds the end position of every vertex with inverse mass 0, which moves there straight; the other
-    /// entries are not read. All slices have one entry per mesh vertex. `time` is that of the start, s.
+    /// `target` holds the end position of every vertex with inverse mass 0, which moves there
+    /// straight; the other entries are not read. All slices have one entry per mesh vertex. `time`
+    /// is that of the start, s.
     pub fn propose(
         &self,
         x0: &[DVec3],
@@ -381,7 +385,8 @@ impl Dynamics {
         matches!(self.settings.integrator, Integrator::Newmark(_))
     }
 
-    /// [`Self::propose`] with contact in every loop, if the integrator [takes](Self::takes_contact) it.
+    /// [`Self::propose`] with contact in every loop, if the integrator [takes](Self::takes_contact)
+    /// it.
     pub fn propose_touching(
         &self,
         x0: &[DVec3],
@@ -429,8 +434,9 @@ impl Dynamics {
         }
     }
 
-    /// Smooths a change of velocities at `x` by the damping of the cloth itself, acting for `seconds` (course notes,
-    /// "smooth dv with damping dynamics"). Linear, keeps the momentum of free cloth, leaves scripted vertices alone.
+    /// Smooths a change of velocities at `x` by the damping of the cloth itself, acting for
+    /// `seconds` (course notes, "smooth dv with damping dynamics"). Linear, keeps the momentum of
+    /// free cloth, leaves scripted vertices alone.
     pub fn smooth(&self, x: &[DVec3], dv: &mut [DVec3], seconds: f64) {
         let mut of_nodes = self.gather(dv);
         self.system().damp(&self.gather(x), &mut of_nodes, seconds);
@@ -444,7 +450,8 @@ impl Dynamics {
         self.elements.strain(&self.gather(x))
     }
 
-    /// Longest loop that the integrator will take from the state `x`, s; infinite if it is implicit.
+    /// Longest loop that the integrator will take from the state `x`, s; infinite if it is
+    /// implicit.
     pub fn max_loop(&self, x: &[DVec3]) -> f64 {
         match &self.settings.integrator {
             Integrator::Newmark(newmark) => {
@@ -454,7 +461,8 @@ impl Dynamics {
         }
     }
 
-    /// The vertex that asks for the shortest loops at `x`; none if the integrator is implicit or nothing is stiff.
+    /// The vertex that asks for the shortest loops at `x`; none if the integrator is implicit or
+    /// nothing is stiff.
     pub fn stiffest_vertex(&self, x: &[DVec3]) -> Option<u32> {
         match &self.settings.integrator {
             Integrator::Newmark(_) => {

@@ -1,17 +1,20 @@
-//! A preconditioner that sees the whole cloth: block Jacobi on the nodes and on ever larger patches of them.
+//! A preconditioner that sees the whole cloth: block Jacobi on the nodes and on ever larger patches
+//! of them.
 //!
-//! Conjugate gradients with block Jacobi carry a pull by one element per iteration; a cloth that hangs from two corners needs
-//! hundreds. Here the correction of a residual r is a sum over levels,
+//! Conjugate gradients with block Jacobi carry a pull by one element per iteration; a cloth that
+//! hangs from two corners needs hundreds. Here the correction of a residual r is a sum over levels,
 //!
 //! ```text
 //! z = D⁻¹ r + Σ Pₗ Dₗ⁻¹ Pₗᵀ r + P (Pᵀ A P)⁻¹ Pᵀ r
 //! ```
 //!
-//! where Pₗ moves each patch of level l as one piece (three translations), Dₗ is the block diagonal of Pₗᵀ A Pₗ, and on the
-//! coarsest level Pᵀ A P is factorised. The form is that of additive multilevel diagonal scaling \[BPX90\], with patches
-//! of the mesh graph for coarse grids \[VMB96\]. Nothing but sums of the matrix's own blocks is computed: the set-up costs
-//! about as much as one product with A. Measured on 100×100 vertices: 40 to 60 iterations instead of 350 to 580 (incomplete
-//! Cholesky of the same blocks breaks down on these matrices, symmetric Gauss-Seidel takes 120 to 160).
+//! where Pₗ moves each patch of level l as one piece (three translations), Dₗ is the block diagonal
+//! of Pₗᵀ A Pₗ, and on the coarsest level Pᵀ A P is factorised. The form is that of additive
+//! multilevel diagonal scaling \[BPX90\], with patches of the mesh graph for coarse grids
+//! \[VMB96\]. Nothing but sums of the matrix's own blocks is computed: the set-up costs about as
+//! much as one product with A. Measured on 100×100 vertices: 40 to 60 iterations instead of 350 to
+//! 580 (incomplete Cholesky of the same blocks breaks down on these matrices, symmetric
+//! Gauss-Seidel takes 120 to 160).
 
 use glam::{DMat3, DVec3};
 
@@ -20,8 +23,9 @@ use super::solve::{BlockMatrix, Pattern};
 /// Marks a node in no patch: it follows a script.
 const NONE: u32 = u32::MAX;
 
-/// Patches on the coarsest level, unless the cloth has more separate pieces. 200 patches cost a factorisation of 600
-/// unknowns, in an envelope of about 100: a few products with the matrix of 10,000 nodes.
+/// Patches on the coarsest level, unless the cloth has more separate pieces. 200 patches cost a
+/// factorisation of 600 unknowns, in an envelope of about 100: a few products with the matrix of
+/// 10,000 nodes.
 const COARSEST: usize = 200;
 
 /// The patches of all levels, fine to coarse; fixed with the mesh.
@@ -61,7 +65,8 @@ impl Hierarchy {
 }
 
 impl Level {
-    /// Seeds more than `radius` steps apart in the order of their numbers; each node joins a nearest seed.
+    /// Seeds more than `radius` steps apart in the order of their numbers; each node joins a
+    /// nearest seed.
     fn new(neighbours: &[Vec<u32>], free: &[bool], radius: u32) -> Self {
         let n = free.len();
         let mut covered = vec![NONE; n];
@@ -74,7 +79,8 @@ impl Level {
             let seed = seeds.len() as u32;
             seeds.push(node as u32);
             covered[node] = seed;
-            // `reached` would be a set per seed; covering only what no other seed covers is enough and linear
+            // `reached` would be a set per seed; covering only what no other seed covers is enough
+            // and linear
             front.clear();
             front.push(node as u32);
             for _ in 0..radius {
@@ -253,7 +259,8 @@ impl Level {
     }
 }
 
-/// Cholesky factor of a symmetric positive definite matrix within its envelope: each row from its first non-zero on.
+/// Cholesky factor of a symmetric positive definite matrix within its envelope: each row from its
+/// first non-zero on.
 #[derive(Clone, Debug, Default)]
 struct Envelope {
     first: Vec<u32>,
@@ -336,7 +343,8 @@ impl Envelope {
             }
             let diagonal = i - first;
             let sum = inner(&own[..diagonal], &own[..diagonal]);
-            // A is positive definite; should rounding eat the pivot, the row falls back to its own diagonal
+            // A is positive definite; should rounding eat the pivot, the row falls back to its own
+            // diagonal
             let pivot = own[diagonal] - sum;
             own[diagonal] = if pivot > 0.0 { pivot } else { own[diagonal] }.sqrt();
         }
@@ -367,7 +375,8 @@ impl Envelope {
     }
 }
 
-/// Inner product in four interleaved sums: a fixed order that the compiler can keep in vector registers.
+/// Inner product in four interleaved sums: a fixed order that the compiler can keep in vector
+/// registers.
 fn inner(a: &[f64], b: &[f64]) -> f64 {
     let (fours_a, rest_a) = a.as_chunks::<4>();
     let (fours_b, rest_b) = b.as_chunks::<4>();

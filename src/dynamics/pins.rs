@@ -1,9 +1,11 @@
 //! Pins: vertices that follow a script, hard or by a spring, and weights.
 //!
-//! A hard pin is a vertex of inverse mass 0 ([`super::ClothModel::pinned`]): it goes where its target says. A soft pin keeps its mass
-//! and is pulled to its target by a damped spring, each axis on its own: a weighted hem that may rise but not swing, or a
-//! kinematic object of finite mass that gives way (\[SMT08\], the two spheres). It is pulled to the target of the end of the interval
-//! throughout, and its damper resists motion in space: a pin on a moving script lags by its damping times the speed.
+//! A hard pin is a vertex of inverse mass 0 ([`super::ClothModel::pinned`]): it goes where its
+//! target says. A soft pin keeps its mass and is pulled to its target by a damped spring, each axis
+//! on its own: a weighted hem that may rise but not swing, or a kinematic object of finite mass
+//! that gives way (\[SMT08\], the two spheres). It is pulled to the target of the end of the
+//! interval throughout, and its damper resists motion in space: a pin on a moving script lags by
+//! its damping times the speed.
 
 use glam::{DMat3, DVec3};
 

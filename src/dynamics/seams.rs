@@ -1,7 +1,8 @@
 //! Seams: pairs of vertices that are drawn together over time, down to a gap.
 //!
-//! Each pair has a spring whose rest length falls evenly from the distance at the start to the gap. The gap must not be smaller than
-//! the thickness: the certificate has no exception for seams, so they close to a gap and never to contact.
+//! Each pair has a spring whose rest length falls evenly from the distance at the start to the gap.
+//! The gap must not be smaller than the thickness: the certificate has no exception for seams, so
+//! they close to a gap and never to contact.
 
 use glam::DVec3;
 
@@ -27,7 +28,8 @@ pub struct Seam {
 }
 
 impl Seam {
-    /// A seam that closes in the first second, from the given positions; 10 N per mm of opening and 0.1 m of seam.
+    /// A seam that closes in the first second, from the given positions; 10 N per mm of opening and
+    /// 0.1 m of seam.
     pub fn new(pairs: Vec<[u32; 2]>, x: &[DVec3], gap: f64) -> Self {
         let distance = |&[a, b]: &[u32; 2]| x[a as usize].distance(x[b as usize]);
         Self {

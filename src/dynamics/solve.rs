@@ -1,7 +1,8 @@
 //! Symmetric sparse systems of 3×3 blocks, and conjugate gradients on them.
 //!
-//! A matrix has one block row per node. The diagonal blocks lie apart; of the others those above the diagonal are kept,
-//! row by row. Which blocks there are is fixed once ([`Pattern`]); elements know the places of theirs.
+//! A matrix has one block row per node. The diagonal blocks lie apart; of the others those above
+//! the diagonal are kept, row by row. Which blocks there are is fixed once ([`Pattern`]); elements
+//! know the places of theirs.
 
 use glam::{DMat3, DVec3};
 
@@ -173,7 +174,8 @@ impl ConjugateGradients {
         self.preconditioner.update(matrix, pattern, hierarchy);
     }
 
-    /// Improves `x` until the residual `r` = b − A x is small or the iterations are spent; returns how many there were.
+    /// Improves `x` until the residual `r` = b − A x is small or the iterations are spent; returns
+    /// how many there were.
     ///
     /// Where the preconditioner has no patch (fixed nodes) x stays, and r must be 0 there.
     pub(super) fn run(

@@ -1,11 +1,12 @@
 //! Mass-spring stretching: one spring per mesh edge.
 //!
-//! Source of the scaling: Van Gelder's rule \[VG98\] `k = Y Σ A / L²`, the sum over the triangles at the edge. It
-//! makes the spring constant independent of the edge length and the energy of a uniform strain independent of
-//! the resolution; on equilateral triangles the modulus is Y exactly (Poisson's ratio 1/3), on a square
-//! grid with diagonals it is `stretch + shear`. We differ: Y depends on the material direction of the edge
-//! ([`Fabric::spring_modulus`]), so that on a grid the axis-parallel edges are the structural springs of the
-//! papers and the diagonals the shear springs.
+//! Source of the scaling: Van Gelder's rule \[VG98\] `k = Y Σ A / L²`, the sum over the triangles
+//! at the edge. It makes the spring constant independent of the edge length and the energy of a
+//! uniform strain independent of the resolution; on equilateral triangles the modulus is Y exactly
+//! (Poisson's ratio 1/3), on a square grid with diagonals it is `stretch + shear`. We differ: Y
+//! depends on the material direction of the edge ([`Fabric::spring_modulus`]), so that on a grid
+//! the axis-parallel edges are the structural springs of the papers and the diagonals the shear
+//! springs.
 //!
 //! Internal forces are central, so linear and angular momentum are conserved up to rounding.
 
@@ -27,7 +28,8 @@ pub(super) struct Spring {
 }
 
 impl Spring {
-    /// Extension and unit vector from the first end to the second; no direction if the ends coincide.
+    /// Extension and unit vector from the first end to the second; no direction if the ends
+    /// coincide.
     fn extension(&self, x: &[DVec3]) -> (f64, DVec3) {
         let [a, b] = self.ends;
         let d = x[b as usize] - x[a as usize];
@@ -78,7 +80,8 @@ impl Spring {
         outer(along * d, d) + across(d) * (weights.stiffness * self.stiffness * tension)
     }
 
-    /// Adds this spring to the bounds of its ends on the squared frequency, for the given inverse masses.
+    /// Adds this spring to the bounds of its ends on the squared frequency, for the given inverse
+    /// masses.
     pub(super) fn add_rate_bound(&self, x: &[DVec3], w: &[f64], bound: &mut [DMat3]) {
         let (extension, d) = self.extension(x);
         let tension = (extension / (extension + self.rest)).max(0.0);

@@ -1,22 +1,23 @@
 //! How long an explicit loop may be: a bound on the highest frequency, from below on 2/ω.
 //!
-//! Each element measures some C(x), linear to first order, and adds `c (Σ gᵢ·xᵢ)²` to the quadratic form of the stiffness matrix. With the
-//! inverse masses w, Cauchy's inequality gives
+//! Each element measures some C(x), linear to first order, and adds `c (Σ gᵢ·xᵢ)²` to the quadratic
+//! form of the stiffness matrix. With the inverse masses w, Cauchy's inequality gives
 //!
 //! ```text
 //! (Σ gᵢ·xᵢ)²  ≤  Σⱼ |gⱼ| wⱼ  ·  Σᵢ (gᵢ·xᵢ)² / |gᵢ| wᵢ,
 //! ```
 //!
-//! a sum over single nodes. Summed over the elements it bounds ω² by the largest eigenvalue of one symmetric 3×3 matrix per node,
+//! a sum over single nodes. Summed over the elements it bounds ω² by the largest eigenvalue of one
+//! symmetric 3×3 matrix per node,
 //!
 //! ```text
 //! Tᵢ = Σ c (Σⱼ |gⱼ| wⱼ) gᵢgᵢᵀ / |gᵢ|        over the elements at node i.
 //! ```
 //!
-//! Masses are shared out by direction: on a square grid springs along warp do not
-//! count for weft, which the plain row sums of the matrix do not see (their loops are 1.4 times shorter there). It turns
-//! with the cloth, and stiffness under compression, which is negative, is left out. The bound holds at the state it is taken at; it
-//! is taken anew for every interval.
+//! Masses are shared out by direction: on a square grid springs along warp do not count for weft,
+//! which the plain row sums of the matrix do not see (their loops are 1.4 times shorter there). It
+//! turns with the cloth, and stiffness under compression, which is negative, is left out. The bound
+//! holds at the state it is taken at; it is taken anew for every interval.
 
 use glam::{DMat3, DVec3};
 
@@ -24,7 +25,8 @@ use super::elements::Elements;
 use super::integrator::System;
 
 impl System<'_> {
-    /// 2/ω at `x`, s, and the largest rate of bending's damping, 1/s; infinite and 0 without elements.
+    /// 2/ω at `x`, s, and the largest rate of bending's damping, 1/s; infinite and 0 without
+    /// elements.
     pub(super) fn stable_loop(&self, x: &[DVec3]) -> (f64, f64) {
         let (squares, damping) = self.elements.rates(x, self.inverse_mass);
         let largest = |values: Vec<f64>| values.into_iter().fold(0.0, f64::max);
@@ -33,7 +35,8 @@ impl System<'_> {
 }
 
 impl System<'_> {
-    /// The node that asks for the shortest loops, and its bound on ω², 1/s²; none where nothing is stiff. Of equal ones the first.
+    /// The node that asks for the shortest loops, and its bound on ω², 1/s²; none where nothing is
+    /// stiff. Of equal ones the first.
     pub(super) fn stiffest(&self, x: &[DVec3]) -> Option<(usize, f64)> {
         let (squares, _) = self.elements.rates(x, self.inverse_mass);
         let mut stiffest = None;
@@ -47,7 +50,8 @@ impl System<'_> {
 }
 
 impl Elements {
-    /// For each node a bound on ω², 1/s², and on the rate of bending's damping, 1/s; 0 for scripted nodes.
+    /// For each node a bound on ω², 1/s², and on the rate of bending's damping, 1/s; 0 for scripted
+    /// nodes.
     fn rates(&self, x: &[DVec3], w: &[f64]) -> (Vec<f64>, Vec<f64>) {
         let mut tensors = vec![DMat3::ZERO; x.len()];
         for triangle in self.membranes() {
@@ -83,7 +87,8 @@ impl Elements {
     }
 }
 
-/// A bound on the largest eigenvalue of a positive semi-definite matrix: `(tr A¹⁶)^(1/16)`, at most 3^(1/16) = 1.07 times too large.
+/// A bound on the largest eigenvalue of a positive semi-definite matrix: `(tr A¹⁶)^(1/16)`, at most
+/// 3^(1/16) = 1.07 times too large.
 fn largest_eigenvalue_bound(a: DMat3) -> f64 {
     let trace = |m: DMat3| m.x_axis.x + m.y_axis.y + m.z_axis.z;
     let scale = trace(a);

@@ -1,24 +1,28 @@
 //! The strain limit: no triangle is stretched beyond it in any direction, if that can be had.
 //!
-//! The largest stretch of a triangle is σ, the larger singular value of its deformation gradient F. It is a norm of F, and
-//! F is linear in the positions: the states within the limit form a convex set. So projecting one triangle
-//! after the other, each along
+//! The largest stretch of a triangle is σ, the larger singular value of its deformation gradient F.
+//! It is a norm of F, and F is linear in the positions: the states within the limit form a convex
+//! set. So projecting one triangle after the other, each along
 //!
 //! ```text
 //! ∂σ/∂xᵢ = (γᵢ · w) u,     F w = σ u,  γᵢ: gradient of the i-th shape function
 //! ```
 //!
-//! weighted by the inverse masses, approaches it \[GPR67\]; momentum is kept, and scripted nodes do not move. Provot's limit on
-//! springs \[PRO95\] and that of \[BFA02\] are the same idea on edges. It is applied in every loop of Newmark, as there.
+//! weighted by the inverse masses, approaches it \[GPR67\]; momentum is kept, and scripted nodes do
+//! not move. Provot's limit on springs \[PRO95\] and that of \[BFA02\] are the same idea on edges.
+//! It is applied in every loop of Newmark, as there.
 //!
-//! A large step of implicit Euler overshoots too far for that: projections know masses but no stiffness, and carry a pull by one
-//! triangle per sweep. So triangles near the limit are *hardened* in the solve itself, ½ κ A (σ − near)² with κ = [`HARDER`] times the
-//! stretch stiffness from [`NEAR`] the limit on, and the sweeps remove what is left. If they cannot in [`MAX_SWEEPS`], Newton steps with all triangles that are above
-//! hardened follow, then two steps of half the length. What is left after that is reported.
+//! A large step of implicit Euler overshoots too far for that: projections know masses but no
+//! stiffness, and carry a pull by one triangle per sweep. So triangles near the limit are
+//! *hardened* in the solve itself, ½ κ A (σ − near)² with κ = [`HARDER`] times the stretch
+//! stiffness from [`NEAR`] the limit on, and the sweeps remove what is left. If they cannot in
+//! [`MAX_SWEEPS`], Newton steps with all triangles that are above hardened follow, then two steps
+//! of half the length. What is left after that is reported.
 //!
-//! A correction Δx changes the velocity of its loop by Δx/h, as if a force had acted, and at the end of the loop the rate of σ loses
-//! its positive part where the limit was met ("position and velocity level" of \[AND83\]): an inelastic stop. From a start within the
-//! limit, standing still is within it too, and a projection onto a convex set that holds zero never adds kinetic energy.
+//! A correction Δx changes the velocity of its loop by Δx/h, as if a force had acted, and at the
+//! end of the loop the rate of σ loses its positive part where the limit was met ("position and
+//! velocity level" of \[AND83\]): an inelastic stop. From a start within the limit, standing still
+//! is within it too, and a projection onto a convex set that holds zero never adds kinetic energy.
 
 use std::cmp::Ordering;
 
@@ -33,15 +37,17 @@ use super::stretch::{Triangle, outer};
 const MAX_SWEEPS: u32 = 1000;
 /// As many whole sweeps may all loops of an interval take together.
 const MAX_SWEEPS_OF_INTERVAL: u64 = 10_000;
-/// Triangles above the limit are brought this share of the permitted strain below it: sweeps disturb one another, and a target
-/// inside the set is reached where its border is only approached. The price is a small bounce.
+/// Triangles above the limit are brought this share of the permitted strain below it: sweeps
+/// disturb one another, and a target inside the set is reached where its border is only approached.
+/// The price is a small bounce.
 const MARGIN: f64 = 5e-3;
 /// Close to the limit a hardened triangle is this many times as stiff as below.
 const HARDER: f64 = 30.0;
-/// Share of the permitted strain from which on triangles harden: what is left to the limit, times [`HARDER`], carries four times the
-/// stress that the triangle has at the limit without.
+/// Share of the permitted strain from which on triangles harden: what is left to the limit, times
+/// [`HARDER`], carries four times the stress that the triangle has at the limit without.
 const NEAR: f64 = 0.9;
-/// A stretch that grows by less than this share of what the speeds of its corners could do is as good as stopped.
+/// A stretch that grows by less than this share of what the speeds of its corners could do is as
+/// good as stopped.
 const NOTICEABLE: f64 = 1e-3;
 
 /// Stretch beyond the limit.
@@ -65,7 +71,8 @@ pub(super) struct Limited {
 
 /// Looks at triangles that an interval has left.
 ///
-/// A limit that cannot be met, as that of a sheet between two edges that are pulled apart, would take all sweeps in every loop.
+/// A limit that cannot be met, as that of a sheet between two edges that are pulled apart, would
+/// take all sweeps in every loop.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Looks(u64);
 
@@ -141,7 +148,8 @@ impl Elements {
             if !looks.spend(work.len()) {
                 break;
             }
-            // next come the triangles around those that move; back and forth, so that corrections travel both ways
+            // next come the triangles around those that move; back and forth, so that corrections
+            // travel both ways
             let mut next = Vec::new();
             for &k in &work {
                 if self.project(k as usize, inverse_mass, x) {
@@ -199,7 +207,8 @@ impl Elements {
         }
     }
 
-    /// Takes the growth of the largest stretch out of the velocities; says whether there was any to speak of.
+    /// Takes the growth of the largest stretch out of the velocities; says whether there was any to
+    /// speak of.
     fn stop(&self, face: usize, inverse_mass: &[f64], x: &[DVec3], v: &mut [DVec3]) -> bool {
         let triangle = &self.faces[face];
         let stretch = triangle.largest_stretch(x);
@@ -354,7 +363,8 @@ mod tests {
                         largest = largest.max(end.strain.largest);
                         over += end.strain.over;
                     }
-                    // without the limit the same cloth stretches far more: the limit is what holds it
+                    // without the limit the same cloth stretches far more: the limit is what holds
+                    // it
                     assert_eq!(over, 0, "{stretch:?}, {integrator:?}: {largest}");
                     assert_eq!(largest > 0.3, strain_limit > 1.0, "{largest}");
                 }

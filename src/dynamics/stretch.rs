@@ -1,19 +1,23 @@
-//! Finite-element membrane: orthotropic stretch, shear and their coupling, one linear triangle per face.
+//! Finite-element membrane: orthotropic stretch, shear and their coupling, one linear triangle per
+//! face.
 //!
-//! Source: Baraff and Witkin's stretch and shear conditions \[BW98\] §4.2-4.3 as an energy of the deformation gradient
-//! \[KIM20\]. With a = ∂x/∂u and b = ∂x/∂v, the images of the warp and weft directions:
+//! Source: Baraff and Witkin's stretch and shear conditions \[BW98\] §4.2-4.3 as an energy of the
+//! deformation gradient \[KIM20\]. With a = ∂x/∂u and b = ∂x/∂v, the images of the warp and weft
+//! directions:
 //!
 //! ```text
 //! ψ = ½ c₁₁ ε² + c₁₂ ε η + ½ c₂₂ η² + ½ G s²,    ε = |a| − 1,  η = |b| − 1,  s = a · b
 //! ```
 //!
-//! per rest area; c₁₁, c₂₂ are the stretch stiffnesses of the fabric, c₁₂ its coupling (Poisson effect), G its shear
-//! modulus, all N/m: for small strains ε, η are the engineering strains and s the shear angle. We differ: \[BW98\]
-//! scales the conditions by the area, not the energy, which makes stiffness depend on the mesh; the coupling is ours.
+//! per rest area; c₁₁, c₂₂ are the stretch stiffnesses of the fabric, c₁₂ its coupling (Poisson
+//! effect), G its shear modulus, all N/m: for small strains ε, η are the engineering strains and s
+//! the shear angle. We differ: \[BW98\] scales the conditions by the area, not the energy, which
+//! makes stiffness depend on the mesh; the coupling is ours.
 //!
-//! The stiffness matrix is projected to positive semi-definite in closed form, part by part. Stretch: the part along
-//! a is c₁₁ > 0, the two across are σ/|a|, dropped under compression. Shear \[KIM20\]: with λ = (T + √(T² + 12 s²))/2,
-//! T = |a|² + |b|², the positive eigenvalues of its Hessian are λ once and |s| twice. The force itself is exact.
+//! The stiffness matrix is projected to positive semi-definite in closed form, part by part.
+//! Stretch: the part along a is c₁₁ > 0, the two across are σ/|a|, dropped under compression. Shear
+//! \[KIM20\]: with λ = (T + √(T² + 12 s²))/2, T = |a|² + |b|², the positive eigenvalues of its
+//! Hessian are λ once and |s| twice. The force itself is exact.
 
 use glam::{DMat3, DVec2, DVec3};
 
@@ -149,7 +153,8 @@ impl Triangle {
         ]
     }
 
-    /// Weighted stiffness (projected) and damping matrices; blocks (0,0), (1,1), (2,2), (0,1), (0,2), (1,2).
+    /// Weighted stiffness (projected) and damping matrices; blocks (0,0), (1,1), (2,2), (0,1),
+    /// (0,2), (1,2).
     pub(super) fn matrix(&self, x: &[DVec3], weights: Weights) -> [DMat3; 6] {
         let s = self.strain(x);
         let w = weights.stiffness;
@@ -164,7 +169,8 @@ impl Triangle {
                 *block += across(s.direction[k]) * (w * s.stress[k] / s.length[k]);
             }
         }
-        // shear, stiffness: λ q qᵀ and |s| twice, in the sum (s > 0) or the difference (s < 0) of the two columns
+        // shear, stiffness: λ q qᵀ and |s| twice, in the sum (s > 0) or the difference (s < 0) of
+        // the two columns
         let trace = s.a.length_squared() + s.b.length_squared();
         let lambda = 0.5 * (trace + (trace * trace + 12.0 * s.shear * s.shear).sqrt());
         let (qa, qb) = (lambda * s.b + s.shear * s.a, lambda * s.a + s.shear * s.b);
@@ -200,7 +206,8 @@ impl Triangle {
         ]
     }
 
-    /// Adds this triangle to the bounds of its corners on the squared frequency, for the given inverse masses.
+    /// Adds this triangle to the bounds of its corners on the squared frequency, for the given
+    /// inverse masses.
     pub(super) fn add_rate_bound(&self, x: &[DVec3], w: &[f64], bound: &mut [DMat3]) {
         let s = self.strain(x);
         let w = self.vertices.map(|v| w[v as usize]);
@@ -229,7 +236,8 @@ impl Triangle {
         }
     }
 
-    /// Whether some direction is stretched beyond the limit L: whether `L² − FᵀF` has a negative eigenvalue.
+    /// Whether some direction is stretched beyond the limit L: whether `L² − FᵀF` has a negative
+    /// eigenvalue.
     pub(super) fn exceeds_limit(&self, x: &[DVec3]) -> bool {
         let [a, b] = self.columns(x);
         let most = self.limit * self.limit;

@@ -19,7 +19,8 @@ pub(super) struct Touching<'a> {
 }
 
 impl<'a> Touching<'a> {
-    /// `node_of` has `u32::MAX` for vertices that are none; these, and scripted nodes, move straight from `x0` to `target`.
+    /// `node_of` has `u32::MAX` for vertices that are none; these, and scripted nodes, move
+    /// straight from `x0` to `target`.
     pub(super) fn new(
         touch: &'a mut dyn Touch,
         node_of: &[u32],

@@ -17,8 +17,9 @@ impl Box32 {
 
     /// A box around `[min, max]`, rounded outward.
     ///
-    /// Conversion rounds by at most 2⁻²⁴ of the value, or 2⁻¹⁵⁰ where the result is subnormal; moving the bound
-    /// outward by 2⁻²³ of the value and 2⁻¹⁴⁹ first makes up for it, and for the rounding of a growth in double precision.
+    /// Conversion rounds by at most 2⁻²⁴ of the value, or 2⁻¹⁵⁰ where the result is subnormal;
+    /// moving the bound outward by 2⁻²³ of the value and 2⁻¹⁴⁹ first makes up for it, and for the
+    /// rounding of a growth in double precision.
     fn around(min: DVec3, max: DVec3) -> Self {
         const SHARE: f64 = f32::EPSILON as f64;
         let least = f64::from(f32::from_bits(1));
@@ -67,7 +68,8 @@ mod tests {
 
     use super::*;
 
-    /// Of any size, from subnormal to beyond single precision; also numbers that single precision has, and their neighbours.
+    /// Of any size, from subnormal to beyond single precision; also numbers that single precision
+    /// has, and their neighbours.
     fn coordinate() -> impl Strategy<Value = f64> {
         let any_size = (-1.0..1.0f64, -1070..130i32).prop_map(|(m, k)| m * 2f64.powi(k));
         let narrow = (-1.0..1.0f32, -140..20i32)
@@ -99,7 +101,8 @@ mod tests {
 
         #[test]
         fn boxes_hold_and_overlap_as_their_intervals_do(ends in prop::collection::vec([-3..4i8, -3..4i8], 6)) {
-            // by the integers in them: closed intervals between integers share a number exactly if they share an integer
+            // by the integers in them: closed intervals between integers share a number exactly if
+            // they share an integer
             let numbers = |[a, b]: [i8; 2]| -> Vec<i8> { (a.min(b)..=a.max(b)).collect() };
             let both = [&ends[..3], &ends[3..]];
             let at = |ends: &[[i8; 2]], pick: fn(i8, i8) -> i8| Vec3A::from_array(std::array::from_fn(|k| f32::from(pick(ends[k][0], ends[k][1]))));

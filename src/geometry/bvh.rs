@@ -1,12 +1,13 @@
 //! The tree: which features of a mesh come near each other during a motion.
 //!
-//! A binary tree over the faces, built by splitting at the median of the longest axis, refitted for every motion and
-//! rebuilt when its quality has dropped. Every leaf holds a block of faces and *owns* those of their vertices and
-//! edges whose owner face (see [`Mesh`]) is in the block; hence a walk over all overlapping pairs of leaves meets
-//! every pair of features exactly once, also between faces that share a vertex or an edge.
+//! A binary tree over the faces, built by splitting at the median of the longest axis, refitted for
+//! every motion and rebuilt when its quality has dropped. Every leaf holds a block of faces and
+//! *owns* those of their vertices and edges whose owner face (see [`Mesh`]) is in the block; hence
+//! a walk over all overlapping pairs of leaves meets every pair of features exactly once, also
+//! between faces that share a vertex or an edge.
 //!
-//! Boxes are in single precision, rounded outward ([`Box32`]). What the walk reports is therefore a superset of the overlapping pairs;
-//! [`super::detect`] compares boxes in full precision.
+//! Boxes are in single precision, rounded outward ([`Box32`]). What the walk reports is therefore a
+//! superset of the overlapping pairs; [`super::collider`] compares boxes in full precision.
 
 use std::ops::Range;
 
@@ -18,7 +19,8 @@ use super::{Mesh, Pair};
 
 /// Faces in a leaf. Measured on layered-sheets: see the table in the commit that set it.
 const LEAF_SIZE: usize = 4;
-/// Tasks that a walk is cut into; independent of the number of threads, so that results come in the same order.
+/// Tasks that a walk is cut into; independent of the number of threads, so that results come in the
+/// same order.
 const TASK_COUNT: usize = 512;
 /// Subtrees with fewer leaves are built and refitted by one thread.
 const PARALLEL_LEAVES: usize = 512;
@@ -69,7 +71,8 @@ impl<const N: usize> Features<N> {
     }
 }
 
-/// The features of one leaf; at most three times as many as faces, so that a set of them fits into a word.
+/// The features of one leaf; at most three times as many as faces, so that a set of them fits into
+/// a word.
 #[derive(Clone, Copy)]
 struct Leaf<'a, const N: usize> {
     ids: &'a [u32],
@@ -77,8 +80,8 @@ struct Leaf<'a, const N: usize> {
     boxes: &'a [Box32],
 }
 
-/// Features of a leaf, one bit each. Whether boxes overlap cannot be foreseen, and a wrong guess of the processor costs more than
-/// a test: so tests are gathered without branches first.
+/// Features of a leaf, one bit each. Whether boxes overlap cannot be foreseen, and a wrong guess of
+/// the processor costs more than a test: so tests are gathered without branches first.
 #[derive(Clone, Copy)]
 struct Set(u32);
 
@@ -127,7 +130,8 @@ impl<const N: usize> Leaf<'_, N> {
 /// What a node is good for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Role {
-    /// Some face is of a cloth, or obstacles count too; two nodes without such a face need not be compared.
+    /// Some face is of a cloth, or obstacles count too; two nodes without such a face need not be
+    /// compared.
     is_judged: bool,
     /// Some face has a vertex among those that are asked for.
     is_asked: bool,
@@ -146,7 +150,8 @@ impl Role {
     }
 }
 
-/// A node and the leaves below it: `count` of them from `first`. Nodes lie in preorder, so its children's places follow.
+/// A node and the leaves below it: `count` of them from `first`. Nodes lie in preorder, so its
+/// children's places follow.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     node: usize,
@@ -275,16 +280,19 @@ impl Tree {
         }
     }
 
-    /// Surface of all nodes relative to that of the faces: grows as siblings drift apart, whatever the size of the motion.
+    /// Surface of all nodes relative to that of the faces: grows as siblings drift apart, whatever
+    /// the size of the motion.
     fn current_cost(&self) -> f64 {
         let sum = |boxes: &[Box32]| boxes.iter().map(Box32::half_area).sum::<f64>();
         sum(&self.nodes) / sum(&self.faces.boxes).max(f64::MIN_POSITIVE)
     }
 
-    /// All overlapping pairs of features, each once, in an order that does not depend on the number of threads.
+    /// All overlapping pairs of features, each once, in an order that does not depend on the number
+    /// of threads.
     ///
-    /// Pairs of two obstacle features are left out. With `asked`, only faces that have a vertex in it (true) are compared
-    /// with others; pairs without such a vertex may still be among the reported.
+    /// Pairs of two obstacle features are left out. With `asked`, only faces that have a vertex in
+    /// it (true) are compared with others; pairs without such a vertex may still be among the
+    /// reported.
     pub(super) fn overlaps<T: Send>(
         &mut self,
         mesh: &Mesh,
@@ -298,7 +306,8 @@ impl Tree {
         })
     }
 
-    /// All pairs of faces with overlapping boxes, each once, also of faces with common vertices; order as above.
+    /// All pairs of faces with overlapping boxes, each once, also of faces with common vertices;
+    /// order as above.
     ///
     /// Pairs of two obstacle faces are left out unless `obstacles_too`.
     pub(super) fn face_overlaps<T: Send>(
@@ -469,7 +478,8 @@ fn hull<const N: usize>(vertices: &[u32; N], of_vertex: &[Box32]) -> Box32 {
     each.fold(Box32::EMPTY, Box32::union)
 }
 
-/// Sorts faces so that each run of [`LEAF_SIZE`] is a leaf: the median of the longest axis parts the left leaves from the right.
+/// Sorts faces so that each run of [`LEAF_SIZE`] is a leaf: the median of the longest axis parts
+/// the left leaves from the right.
 fn sort_into_leaves(centres: &mut [(Vec3A, u32)], leaf_count: usize) {
     if leaf_count == 1 {
         return;

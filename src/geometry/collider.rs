@@ -33,6 +33,18 @@ pub struct Asked<'a> {
 }
 
 /// A straight motion of all vertices of a mesh, see [`Collider::motion`].
+///
+/// # Examples
+/// ```
+/// use std::sync::Arc;
+/// use percale::{Collider, DVec3, Mesh};
+///
+/// let collider = Collider::new(&Arc::new(Mesh::new(3, vec![[0, 1, 2]])?));
+/// let x = [DVec3::ZERO, DVec3::X, DVec3::Y];
+/// assert!(collider.motion(&x, &x).is_ok());
+/// assert!(collider.motion(&x, &[DVec3::NAN; 3]).is_err(), "refused by name");
+/// # Ok::<(), percale::MeshError>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Motion<'a> {
     pub(super) start: &'a [DVec3],
@@ -69,6 +81,28 @@ pub struct Foreseen {
 /// Finds impacts and proximities of one mesh; keeps its tree and buffers between calls, and nothing that changes a result.
 ///
 /// All calls about motions panic if the motion is of a mesh with another number of vertices.
+///
+/// # Examples
+/// Two triangles, one above the other; a corner of the upper one goes down through the lower:
+///
+/// ```
+/// use std::sync::Arc;
+/// use percale::geometry::Asked;
+/// use percale::{Collider, DVec3, Mesh};
+///
+/// let mesh = Arc::new(Mesh::new(6, vec![[0, 1, 2], [3, 4, 5]])?);
+/// let lower = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]];
+/// let upper = [[0.2, 0.1, 0.2], [1.2, 0.1, 0.2], [0.2, 0.1, 1.2]];
+/// let x0: Vec<DVec3> = lower.iter().chain(&upper).map(|&x| x.into()).collect();
+/// let mut x1 = x0.clone();
+/// x1[3].y = -0.1;
+///
+/// let mut collider = Collider::new(&mesh);
+/// let motion = collider.motion(&x0, &x1)?;
+/// let impacts = collider.impacts(motion, &Asked::default());
+/// assert!((impacts[0].time - 0.5).abs() < 1e-6, "half of the way");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Collider {
     mesh: Arc<Mesh>,

@@ -1,8 +1,9 @@
 //! Critical contacts: of all near pairs of features, each touching once, with its threshold.
 //!
-//! Source: Shi §3, the three cases each of vertex-face and edge-edge. We differ: a vertex near an edge is near all faces
-//! around it, and as many contacts for one touching would be as many times the response (Shi Fig. 5b); so contacts are told apart
-//! by the features that the closest points lie in, and those are left out from which another feature is nearer.
+//! Source: Shi §3, the three cases each of vertex-face and edge-edge. We differ: a vertex near an
+//! edge is near all faces around it, and as many contacts for one touching would be as many times
+//! the response (Shi Fig. 5b); so contacts are told apart by the features that the closest points
+//! lie in, and those are left out from which another feature is nearer.
 
 use glam::DVec3;
 use rayon::prelude::*;
@@ -14,7 +15,8 @@ use super::proximity::{
 use super::sweep::at;
 use super::{Closest, Impact, Margin, Mesh, Pair, Proximity};
 
-/// Half the sum of the thicknesses at the two closest points: the distance at which their surfaces touch.
+/// Half the sum of the thicknesses at the two closest points: the distance at which their surfaces
+/// touch.
 pub(super) fn thickness_at(vertices: [u32; 4], weights: &[f64; 4], thickness: &[f64]) -> f64 {
     let terms = vertices.iter().zip(weights);
     0.5 * terms
@@ -22,7 +24,8 @@ pub(super) fn thickness_at(vertices: [u32; 4], weights: &[f64; 4], thickness: &[
         .sum::<f64>()
 }
 
-/// The vertices of the second feature that take part, ascending, filled up with [`NONE`]: which feature is touched.
+/// The vertices of the second feature that take part, ascending, filled up with [`NONE`]: which
+/// feature is touched.
 type Touched = [u32; 3];
 
 fn touched(vertices: [u32; 4], weights: &[f64; 4]) -> Touched {
@@ -35,12 +38,13 @@ fn sorted(mut vertices: [u32; 3]) -> [u32; 3] {
     vertices
 }
 
-/// Sine of the angle by which a normal may lean towards the surface that it stands on: a hundredth of the impulse then acts
-/// along that surface, like a friction of 0.01.
+/// Sine of the angle by which a normal may lean towards the surface that it stands on: a hundredth
+/// of the impulse then acts along that surface, like a friction of 0.01.
 const LEAN: f64 = 1.0e-2;
 
-/// Whether the two surfaces are nearest to each other where an impact at a distance has its points: no vertex next to either
-/// touching feature lies on the other one's side (the Voronoi regions of Shi §3, at the time of the impact).
+/// Whether the two surfaces are nearest to each other where an impact at a distance has its points:
+/// no vertex next to either touching feature lies on the other one's side (the Voronoi regions of
+/// Shi §3, at the time of the impact).
 pub(crate) fn is_critical(mesh: &Mesh, impact: &Impact, x0: &[DVec3], x1: &[DVec3]) -> bool {
     let at = |v: u32| x0[v as usize].lerp(x1[v as usize], impact.time);
     let split = if impact.is_vertex_face() { 1 } else { 2 };
@@ -71,7 +75,8 @@ pub(crate) fn is_critical(mesh: &Mesh, impact: &Impact, x0: &[DVec3], x1: &[DVec
 
 /// Turns near pairs into proximities: each touching feature once, thresholds clamped; by pair.
 ///
-/// `near` holds vertex-face pairs, and of the edge-edge pairs those that are closest inside both edges.
+/// `near` holds vertex-face pairs, and of the edge-edge pairs those that are closest inside both
+/// edges.
 pub(super) fn select(
     mesh: &Mesh,
     mut near: Vec<(Pair, Closest)>,
@@ -119,15 +124,16 @@ pub(super) fn select(
         .collect()
 }
 
-/// Of the faces near one vertex, those whose closest feature is theirs alone, or theirs first, with no other face
-/// around that feature coming nearer.
+/// Of the faces near one vertex, those whose closest feature is theirs alone, or theirs first, with
+/// no other face around that feature coming nearer.
 fn critical(mesh: &Mesh, group: &[(Pair, Closest)]) -> Vec<(Pair, Closest)> {
     if let [crossing @ (Pair::EdgeEdge { .. }, _)] = group {
         return vec![*crossing];
     }
     let own =
         |(pair, closest): &(Pair, Closest)| touched(mesh.vertices_of(*pair), &closest.weights);
-    // of all faces around the touched edge or corner the nearest, among equals one that touches there, the first of them
+    // of all faces around the touched edge or corner the nearest, among equals one that touches
+    // there, the first of them
     let is_critical = |face: usize| {
         let part = own(&group[face]);
         let distance = group[face].1.distance_squared;

@@ -7,7 +7,8 @@ use serde::Serialize;
 
 /// Two features without a common vertex: what detection looks at one at a time.
 ///
-/// Ordered: all vertex-face pairs first, then by indices. Edges are indices into [`super::Mesh::edges`], `a < b`.
+/// Ordered: all vertex-face pairs first, then by indices. Edges are indices into
+/// [`super::Mesh::edges`], `a < b`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Pair {
@@ -38,9 +39,26 @@ impl fmt::Display for Pair {
 
 /// A pair that meets during a motion.
 ///
-/// `weights` are signed so that `Σ wᵢ xᵢ(time)` is the vector from the second feature's point to the first
-/// feature's: (1, −a, −b, −c) for vertex-face, (1−s, s, −(1−u), −u) for edge-edge. `Σ wᵢ xᵢ(0) · normal ≥ 0`:
-/// the normal points from the second feature to the first as they lay at the start.
+/// `weights` are signed so that `Σ wᵢ xᵢ(time)` is the vector from the second feature's point to
+/// the first feature's: (1, −a, −b, −c) for vertex-face, (1−s, s, −(1−u), −u) for edge-edge. `Σ wᵢ
+/// xᵢ(0) · normal ≥ 0`: the normal points from the second feature to the first as they lay at the
+/// start.
+///
+/// # Examples
+/// ```
+/// use percale::geometry::Sweep;
+/// use percale::geometry::ccd::{Answer, Question, vertex_face};
+/// use percale::DVec3;
+///
+/// // a vertex falls on the middle of a face
+/// let face = [DVec3::ZERO, 3.0 * DVec3::Z, 3.0 * DVec3::X];
+/// let at = |y| [DVec3::new(1.0, y, 1.0), face[0], face[1], face[2]];
+/// let sweep = Sweep { start: at(1.0), end: at(-1.0) };
+/// let Answer::Hit(contact) = vertex_face(&sweep, Question::default()) else { panic!() };
+/// assert!(contact.time <= 0.5 && contact.time > 0.499);
+/// assert!((contact.normal - DVec3::Y).length() < 1e-9, "from the face to the vertex");
+/// assert!((contact.weights.iter().sum::<f64>()).abs() < 1e-9, "1 − ⅓ − ⅓ − ⅓");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Impact {
     /// The two features.

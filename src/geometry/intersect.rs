@@ -1,16 +1,20 @@
 //! The static test: which faces cross at an instant, by exact predicates on the stored bits.
 //!
-//! Two faces *cross* if a feature of the one (vertex, edge, face) meets a feature of the other with which it has no
-//! vertex in common. Features are closed, so touching counts; faces that share a vertex or an edge cross if they meet
-//! anywhere else (loop vertices; overlap in a plane, folded neighbours included).
+//! Two faces *cross* if a feature of the one (vertex, edge, face) meets a feature of the other with
+//! which it has no vertex in common. Features are closed, so touching counts; faces that share a
+//! vertex or an edge cross if they meet anywhere else (loop vertices; overlap in a plane, folded
+//! neighbours included).
 //!
-//! Beside that, *edge-face crossings* are counted as the collections of tangled meshes do it: an edge and a face without
-//! a common vertex, the ends of the edge strictly on either side of the face's plane, the point between in the closed face.
-//! An edge that merely touches, or lies in the plane, is a crossing of faces but not of this kind.
+//! Beside that, *edge-face crossings* are counted as the collections of tangled meshes do it: an
+//! edge and a face without a common vertex, the ends of the edge strictly on either side of the
+//! face's plane, the point between in the closed face. An edge that merely touches, or lies in the
+//! plane, is a crossing of faces but not of this kind.
 //!
-//! Signs come from the `robust` crate, which is exact unless its expansions leave the range of a double. They do not: a
-//! coordinate of at least 1e-70 is a multiple of 2⁻²⁸⁵, hence a product of three differences one of 2⁻⁸⁵⁵, and below 1e92.
-//! `orientations_are_exact_at_the_ends_of_the_range` tests it. `verify::audit` is the second opinion and shares no code with this file.
+//! Signs come from the `robust` crate, which is exact unless its expansions leave the range of a
+//! double. They do not: a coordinate of at least 1e-70 is a multiple of 2⁻²⁸⁵, hence a product of
+//! three differences one of 2⁻⁸⁵⁵, and below 1e92.
+//! `orientations_are_exact_at_the_ends_of_the_range` tests it. `verify::audit` is the second
+//! opinion and shares no code with this file.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -52,7 +56,8 @@ pub struct Counts {
     pub edge_face: usize,
 }
 
-/// All crossings at `x`; builds a tree of its own, see [`Detector::crossings`] for repeated calls.
+/// All crossings at `x`; builds a tree of its own, see [`super::Collider::crossings`] for repeated
+/// calls.
 ///
 /// # Panics
 /// If there is not one position per vertex.
@@ -80,7 +85,8 @@ impl Collider {
 }
 
 impl Crossings {
-    /// Counts per pair of groups, `group[vertex]` being the body or the connected component of a vertex.
+    /// Counts per pair of groups, `group[vertex]` being the body or the connected component of a
+    /// vertex.
     pub fn by_group(&self, mesh: &Mesh, group: &[u32]) -> BTreeMap<[u32; 2], Counts> {
         let of_face = |face: u32| group[mesh.faces()[face as usize][0] as usize];
         let of_edge = |edge: u32| group[mesh.edges()[edge as usize][0] as usize];
@@ -127,8 +133,8 @@ fn boxes_at(x: &[DVec3]) -> Vec<Box32> {
     each.map(|&p| Box32::of_vertex(p, p, 0.0)).collect()
 }
 
-/// Calls `report` for all pairs of faces whose boxes overlap at `x`, those of two obstacle faces excepted; what it
-/// pushes comes in an order that does not depend on the number of threads.
+/// Calls `report` for all pairs of faces whose boxes overlap at `x`, those of two obstacle faces
+/// excepted; what it pushes comes in an order that does not depend on the number of threads.
 pub(crate) fn overlapping_faces<T: Send>(
     mesh: &Mesh,
     x: &[DVec3],
@@ -203,8 +209,9 @@ fn compare_apart(mesh: &Mesh, x: &[DVec3], [f, g]: [u32; 2], out: &mut Vec<Cross
     meet
 }
 
-/// Faces with one common vertex s: if they meet in another point, they meet along the line from s to it, up to where it
-/// leaves one of them through the edge opposite to s; so these two edges decide.
+/// Faces with one common vertex s: if they meet in another point, they meet along the line from s
+/// to it, up to where it leaves one of them through the edge opposite to s; so these two edges
+/// decide.
 fn compare_at_vertex(mesh: &Mesh, x: &[DVec3], [f, g]: [u32; 2], out: &mut Vec<Crossing>) -> bool {
     let (corners, others) = (mesh.faces()[f as usize], mesh.faces()[g as usize]);
     let place = |face: [u32; 3], other: [u32; 3]| {
@@ -248,12 +255,14 @@ fn compare_at_vertex(mesh: &Mesh, x: &[DVec3], [f, g]: [u32; 2], out: &mut Vec<C
     meet
 }
 
-/// Rounding error of the difference of two projections n·(p − o), in units of N L: N the largest coordinate of n, L that of all p − o.
-/// Rounding p − o moves a projection by 3N · ε/2 L, three products and two sums by 3 · 3 · ε/2 NL: 6 ε NL, twice that for two of
-/// them. Rounded up, for the rounding of the bound. Underflow is excluded as below.
+/// Rounding error of the difference of two projections n·(p − o), in units of N L: N the largest
+/// coordinate of n, L that of all p − o. Rounding p − o moves a projection by 3N · ε/2 L, three
+/// products and two sums by 3 · 3 · ε/2 NL: 6 ε NL, twice that for two of them. Rounded up, for the
+/// rounding of the bound. Underflow is excluded as below.
 const PROJECTION_ERROR: f64 = 16.0 * f64::EPSILON;
 
-/// Greatest and least projection of points on a direction, from `o`, and the bound on the error of their difference.
+/// Greatest and least projection of points on a direction, from `o`, and the bound on the error of
+/// their difference.
 #[inline]
 fn projections<const N: usize>(n: DVec3, o: DVec3, points: &[DVec3; N]) -> (f64, f64, f64) {
     let (mut most, mut least) = (f64::NEG_INFINITY, f64::INFINITY);
@@ -268,8 +277,8 @@ fn projections<const N: usize>(n: DVec3, o: DVec3, points: &[DVec3; N]) -> (f64,
     (most, least, PROJECTION_ERROR * scale)
 }
 
-/// Whether a direction *certainly* parts two triangles: from middle to middle, as it does neighbours in smooth cloth, or across the first,
-/// as it does layers.
+/// Whether a direction *certainly* parts two triangles: from middle to middle, as it does
+/// neighbours in smooth cloth, or across the first, as it does layers.
 fn apart_along_direction(a: &Triangle, b: &Triangle) -> bool {
     let middle = (b[0] - a[0]) + (b[1] - a[1]) + (b[2] - a[2]);
     let across = (a[1] - a[0]).cross(a[2] - a[0]);
@@ -281,7 +290,8 @@ fn apart_along_direction(a: &Triangle, b: &Triangle) -> bool {
     })
 }
 
-/// Whether the direction from middle to middle *certainly* has two triangles with the common corner `a[0] = b[0]` on either side of it.
+/// Whether the direction from middle to middle *certainly* has two triangles with the common corner
+/// `a[0] = b[0]` on either side of it.
 fn apart_along_middle(a: &Triangle, b: &Triangle) -> bool {
     let n = (b[1] - a[1]) + (b[2] - a[2]);
     let (most, _, error_a) = projections(n, a[0], &[a[1], a[2]]);
@@ -289,12 +299,14 @@ fn apart_along_middle(a: &Triangle, b: &Triangle) -> bool {
     most < -error_a && least > error_b
 }
 
-/// Rounding error of a cross product of two differences in a plane, relative to the sum of its two products' magnitudes:
-/// two differences, a product and the subtraction are 4 roundings, 2 ε; the sum of magnitudes may be too small by second order.
-/// Underflow is excluded: products of differences are 0 or above 1e-180.
+/// Rounding error of a cross product of two differences in a plane, relative to the sum of its two
+/// products' magnitudes: two differences, a product and the subtraction are 4 roundings, 2 ε; the
+/// sum of magnitudes may be too small by second order. Underflow is excluded: products of
+/// differences are 0 or above 1e-180.
 const CROSS_ERROR: f64 = 3.0 * f64::EPSILON;
 
-/// Sign of u × v in a plane, 0 if rounding leaves it open; u and v are differences of two points each.
+/// Sign of u × v in a plane, 0 if rounding leaves it open; u and v are differences of two points
+/// each.
 fn certain_cross(u: [f64; 2], v: [f64; 2]) -> i32 {
     let (left, right) = (u[0] * v[1], u[1] * v[0]);
     let value = left - right;
@@ -302,11 +314,12 @@ fn certain_cross(u: [f64; 2], v: [f64; 2]) -> i32 {
     i32::from(value > error) - i32::from(value < -error)
 }
 
-/// Whether triangles are *certainly* seen apart: along the axis nearest to the first one's normal, a side of one of them has its
-/// own third corner on one hand and all of the other triangle on the other.
+/// Whether triangles are *certainly* seen apart: along the axis nearest to the first one's normal,
+/// a side of one of them has its own third corner on one hand and all of the other triangle on the
+/// other.
 ///
-/// Most pairs that get here are near each other in smooth cloth, nearly coplanar: the third dimension decides nothing about them
-/// at a high price.
+/// Most pairs that get here are near each other in smooth cloth, nearly coplanar: the third
+/// dimension decides nothing about them at a high price.
 fn apart_in_view(a: &Triangle, b: &Triangle) -> bool {
     let k = facing_axis(a);
     let (i, j) = ((k + 1) % 3, (k + 2) % 3);
@@ -324,8 +337,9 @@ fn apart_in_view(a: &Triangle, b: &Triangle) -> bool {
     })
 }
 
-/// Whether triangles with the common corner `a[0] = b[0]` are *certainly* seen to lie in two different angles at it, along
-/// the axis nearest to the normal. Two such angles are parted by a line through the corner, hence also by one along a side.
+/// Whether triangles with the common corner `a[0] = b[0]` are *certainly* seen to lie in two
+/// different angles at it, along the axis nearest to the normal. Two such angles are parted by a
+/// line through the corner, hence also by one along a side.
 fn apart_at_vertex(a: &Triangle, b: &Triangle) -> bool {
     let k = facing_axis(a);
     let (i, j) = ((k + 1) % 3, (k + 2) % 3);
@@ -338,7 +352,8 @@ fn apart_at_vertex(a: &Triangle, b: &Triangle) -> bool {
         || bb != 0 && (s11 == bb && s21 == bb || s12 == -bb && s22 == -bb)
 }
 
-/// Whether faces p s t and q t s (or q s t), given with the apex first, meet anywhere but on their common edge.
+/// Whether faces p s t and q t s (or q s t), given with the apex first, meet anywhere but on their
+/// common edge.
 ///
 /// They have to be coplanar; then an apex lies in the other face, or two sides cross.
 fn meet_beyond_edge(a: Triangle, b: Triangle) -> bool {
@@ -353,7 +368,8 @@ fn meet_beyond_edge(a: Triangle, b: Triangle) -> bool {
         || segments_meet([t, p], [s, q])
 }
 
-/// The axis along which a triangle is seen largest; a rounded guess, used where any axis would be right.
+/// The axis along which a triangle is seen largest; a rounded guess, used where any axis would be
+/// right.
 fn facing_axis([a, b, c]: &Triangle) -> usize {
     (b - a).cross(c - a).abs().max_position()
 }
@@ -367,7 +383,8 @@ enum Meeting {
     Crossing,
 }
 
-/// How a closed segment meets a closed triangle; `sides` are the signs of its ends with respect to the plane.
+/// How a closed segment meets a closed triangle; `sides` are the signs of its ends with respect to
+/// the plane.
 fn segment_and_triangle([p, q]: [DVec3; 2], sides: [i32; 2], t: &Triangle) -> Meeting {
     let [a, b, c] = *t;
     if sides[0] * sides[1] > 0 {
@@ -400,7 +417,8 @@ fn segment_and_triangle([p, q]: [DVec3; 2], sides: [i32; 2], t: &Triangle) -> Me
     }
 }
 
-/// Whether a point of a triangle's plane (any point, if the triangle has no area) lies in the closed triangle.
+/// Whether a point of a triangle's plane (any point, if the triangle has no area) lies in the
+/// closed triangle.
 fn point_in_triangle(p: DVec3, t: &Triangle) -> bool {
     let [a, b, c] = *t;
     if side(t, p) != 0 {
@@ -423,7 +441,8 @@ fn segments_meet([p, q]: [DVec3; 2], [a, b]: [DVec3; 2]) -> bool {
     if side(&[p, q, a], b) != 0 {
         return false;
     }
-    // in a plane that some axis sees as more than a line: there the signs of three points are those within the plane
+    // in a plane that some axis sees as more than a line: there the signs of three points are those
+    // within the plane
     for k in 0..3 {
         let (pa, qa) = (turn(a, b, p, k), turn(a, b, q, k));
         let (ap, bp) = (turn(p, q, a, k), turn(p, q, b, k));

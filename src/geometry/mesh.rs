@@ -11,7 +11,8 @@ use super::Pair;
 /// Marks "no face" in owner tables.
 pub const NONE: u32 = u32::MAX;
 
-/// Smallest non-zero coordinate, in metres: below it products of differences could underflow (design §3).
+/// Smallest non-zero coordinate, in metres: below it products of differences could underflow
+/// (docs/method.md §1).
 pub const SMALLEST_COORDINATE: f64 = 1e-70;
 /// Largest coordinate, in metres.
 pub const LARGEST_COORDINATE: f64 = 1e30;
@@ -22,7 +23,8 @@ pub const LARGEST_COORDINATE: f64 = 1e30;
 pub enum BodyKind {
     /// Simulated; every pair with it is inside the certificate.
     Cloth,
-    /// Scripted; pairs of two obstacle features are outside the certificate (real bodies cross themselves).
+    /// Scripted; pairs of two obstacle features are outside the certificate (real bodies cross
+    /// themselves).
     Obstacle,
 }
 
@@ -41,9 +43,19 @@ pub struct Body {
 
 /// Triangles over numbered vertices, with unique edges; positions are kept apart.
 ///
-/// Non-manifold edges are legal. Vertices that no face uses are legal too, and never tested.
-/// Every vertex and edge has an *owner*, the first face that uses it: a broad phase over faces reports a
+/// Non-manifold edges are legal. Vertices that no face uses are legal too, and never tested. Every
+/// vertex and edge has an *owner*, the first face that uses it: a broad phase over faces reports a
 /// pair of features exactly once by reporting it for the owners only.
+///
+/// # Examples
+/// ```
+/// use percale::Mesh;
+///
+/// let square = Mesh::new(4, vec![[0, 1, 2], [2, 1, 3]])?;
+/// assert_eq!(square.edges().len(), 5);
+/// assert!(Mesh::new(3, vec![[0, 1, 1]]).is_err(), "a face has three different corners");
+/// # Ok::<(), percale::MeshError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Mesh {
     faces: Vec<[u32; 3]>,
@@ -73,8 +85,8 @@ impl Mesh {
     /// A mesh of several bodies, whose ranges must tile the vertices and the faces in order.
     ///
     /// # Errors
-    /// No faces, an index out of range, a face with a repeated vertex, two faces on the same three vertices,
-    /// or a face that reaches into another body.
+    /// No faces, an index out of range, a face with a repeated vertex, two faces on the same three
+    /// vertices, or a face that reaches into another body.
     pub fn with_bodies(
         vertex_count: usize,
         faces: Vec<[u32; 3]>,
@@ -156,7 +168,8 @@ impl Mesh {
         &self.face_edges
     }
 
-    /// Faces around an edge, ascending: one at a boundary, two inside, more where it is not manifold.
+    /// Faces around an edge, ascending: one at a boundary, two inside, more where it is not
+    /// manifold.
     pub fn faces_of_edge(&self, edge: u32) -> &[u32] {
         self.edge_faces.of(edge)
     }
@@ -173,7 +186,8 @@ impl Mesh {
 
     /// Vertices that an edge joins to a vertex, ascending.
     pub fn neighbours(&self, vertex: u32) -> impl Iterator<Item = u32> {
-        // edges ascend by their smaller end, then the larger: first come those from below, then those to above
+        // edges ascend by their smaller end, then the larger: first come those from below, then
+        // those to above
         self.edges_of_vertex(vertex).iter().map(move |&e| {
             let [a, b] = self.edges[e as usize];
             if a == vertex { b } else { a }
@@ -224,7 +238,8 @@ impl Mesh {
         }
     }
 
-    /// Connected component of each vertex, numbered in the order of first vertices; vertices without a face count alone.
+    /// Connected component of each vertex, numbered in the order of first vertices; vertices
+    /// without a face count alone.
     pub fn components(&self) -> Vec<u32> {
         let mut parent: Vec<u32> = (0..self.vertex_count() as u32).collect();
         fn root(parent: &mut [u32], mut v: u32) -> u32 {
@@ -287,8 +302,8 @@ impl Lists {
     }
 }
 
-/// Checks that there is one position per vertex and that each coordinate is in the range of the guarantee:
-/// 0, or between [`SMALLEST_COORDINATE`] and [`LARGEST_COORDINATE`] in magnitude.
+/// Checks that there is one position per vertex and that each coordinate is in the range of the
+/// guarantee: 0, or between [`SMALLEST_COORDINATE`] and [`LARGEST_COORDINATE`] in magnitude.
 pub fn check_positions(mesh: &Mesh, x: &[DVec3]) -> Result<(), MeshError> {
     if x.len() != mesh.vertex_count() {
         return Err(MeshError::PositionCount {
@@ -319,8 +334,8 @@ pub fn check_positions(mesh: &Mesh, x: &[DVec3]) -> Result<(), MeshError> {
 
 /// Puts coordinates that are smaller than [`SMALLEST_COORDINATE`], but not 0, to 0.
 ///
-/// A coordinate that should be 0 by symmetry decays for as long as a run goes on; nobody can tell it from 0, and the exact test
-/// cannot take it.
+/// A coordinate that should be 0 by symmetry decays for as long as a run goes on; nobody can tell
+/// it from 0, and the exact test cannot take it.
 pub(crate) fn flush_tiny(x: &mut [DVec3]) {
     let flush = |coordinate: f64| {
         if coordinate != 0.0 && coordinate.abs() < SMALLEST_COORDINATE {

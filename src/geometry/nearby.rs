@@ -1,10 +1,12 @@
 //! Pairs that may meet soon: one walk through the tree answers several questions.
 //!
-//! Every vertex gets a *room*, a box around where it is asked about now and where it is expected to be asked about next; listed
-//! are all pairs whose features overlap when every vertex fills its room. A question about other positions is answered from
-//! the list as long as all vertices keep to their rooms: the box of a feature is the union of those of its vertices, so it lies in
-//! the union of their rooms, and features whose boxes overlap are listed. Vertices that leave their rooms get new ones, and
-//! their pairs are listed anew. How large rooms are is therefore a matter of speed alone.
+//! Every vertex gets a *room*, a box around where it is asked about now and where it is expected to
+//! be asked about next; listed are all pairs whose features overlap when every vertex fills its
+//! room. A question about other positions is answered from the list as long as all vertices keep to
+//! their rooms: the box of a feature is the union of those of its vertices, so it lies in the union
+//! of their rooms, and features whose boxes overlap are listed. Vertices that leave their rooms get
+//! new ones, and their pairs are listed anew. How large rooms are is therefore a matter of speed
+//! alone.
 
 use glam::DVec3;
 use rayon::prelude::*;
@@ -17,14 +19,16 @@ use super::{Mesh, Pair};
 
 /// Motions ahead that a room is made for, at most,
 const HORIZON: f64 = 3.0;
-/// and the part of the shortest edge that it may go ahead beyond the first: in long rooms everything is near.
+/// and the part of the shortest edge that it may go ahead beyond the first: in long rooms
+/// everything is near.
 const EDGE_SHARE: f64 = 0.1;
 /// Room to each side beyond the expected way, as a share of that way.
 const SIDE_SHARE: f64 = 0.1;
 /// If more than this share of the vertices have left their rooms, all get new ones.
 const MAX_MOVED_SHARE: f64 = 0.125;
 
-/// All pairs, but those of two obstacle features, that overlap while every vertex keeps to its room.
+/// All pairs, but those of two obstacle features, that overlap while every vertex keeps to its
+/// room.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Nearby {
     rooms: Vec<Box32>,
@@ -42,7 +46,8 @@ impl Nearby {
             .extend(x1.iter().zip(x0).map(|(x1, x0)| x1 - x0));
     }
 
-    /// Makes the list hold for a question with these boxes of vertices, which start at `x` and are grown by `growth`.
+    /// Makes the list hold for a question with these boxes of vertices, which start at `x` and are
+    /// grown by `growth`.
     pub(super) fn cover(
         &mut self,
         tree: &mut Tree,
@@ -91,8 +96,8 @@ impl Nearby {
         self.pairs.extend(found);
     }
 
-    /// Reports all pairs with overlapping boxes that are not idle, in an order that does not depend on the number of
-    /// threads; the list must cover these boxes.
+    /// Reports all pairs with overlapping boxes that are not idle, in an order that does not depend
+    /// on the number of threads; the list must cover these boxes.
     pub(super) fn overlaps<T: Send>(
         &self,
         boxes: &[Box32],

@@ -1,9 +1,10 @@
 //! Closest points of two features, and features nearer than a threshold.
 //!
-//! Vertex-face has three cases (face, edge, corner), edge-edge three more (crossing, end-to-edge, end-to-end), as in
-//! Shi §3; which one applies shows in the weights that are zero. The distance is the least over *all* cases, each
-//! evaluated at a point that the feature really has: parallel edges and faces without area need no special treatment,
-//! and a badly conditioned case can only be beaten by a better one.
+//! Vertex-face has three cases (face, edge, corner), edge-edge three more (crossing, end-to-edge,
+//! end-to-end), as in Shi §3; which one applies shows in the weights that are zero. The distance is
+//! the least over *all* cases, each evaluated at a point that the feature really has: parallel
+//! edges and faces without area need no special treatment, and a badly conditioned case can only be
+//! beaten by a better one.
 
 use glam::DVec3;
 
@@ -12,7 +13,8 @@ use super::{ContactPoint, Pair};
 /// Closest points of the two features of a pair, at an instant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Closest {
-    /// Signed weights as in [`super::Impact`]; zero, not nearly zero, for vertices that take no part.
+    /// Signed weights as in [`super::Impact`]; zero, not nearly zero, for vertices that take no
+    /// part.
     pub weights: [f64; 4],
     /// Squared distance, in m².
     pub distance_squared: f64,
@@ -96,9 +98,11 @@ pub fn closest_points_edge_edge(x: [DVec3; 4]) -> Closest {
     }
 }
 
-/// The feet of the common perpendicular of two edges, if they lie inside both: where edges cross each other.
+/// The feet of the common perpendicular of two edges, if they lie inside both: where edges cross
+/// each other.
 ///
-/// Of nearly parallel edges the feet may be anywhere; [`closest_points_edge_edge`] compares them with the ends.
+/// Of nearly parallel edges the feet may be anywhere; [`closest_points_edge_edge`] compares them
+/// with the ends.
 pub(super) fn crossing([a0, a1, b0, b1]: [DVec3; 4]) -> Option<Closest> {
     // a0 + s d and b0 + u e, n = d × e
     let (d, e, r) = (a1 - a0, b1 - b0, b0 - a0);
@@ -124,7 +128,8 @@ pub(super) struct ClosestOnEdge {
 
 /// Closest points of vertex `p` and edge a b; bit-identical weights and distance for edge b a.
 pub(super) fn closest_points_vertex_edge(p: DVec3, a: DVec3, b: DVec3) -> ClosestOnEdge {
-    // the order of the ends is that of their coordinates, so that the faces around an edge agree on its distance
+    // the order of the ends is that of their coordinates, so that the faces around an edge agree on
+    // its distance
     let is_turned = b.to_array() < a.to_array();
     let (a, b) = if is_turned { (b, a) } else { (a, b) };
     let (d, r) = (b - a, p - a);
@@ -188,7 +193,8 @@ impl Closest {
 
     /// Unit vector from the second feature's point to the first's.
     ///
-    /// Where the points coincide, the face's normal or the edges' common perpendicular; where that vanishes too, any.
+    /// Where the points coincide, the face's normal or the edges' common perpendicular; where that
+    /// vanishes too, any.
     pub fn normal(&self, pair: Pair, x: [DVec3; 4]) -> DVec3 {
         let terms = x.iter().zip(self.weights);
         let across: DVec3 = terms.map(|(&p, w)| w * (p - x[2])).sum(); // the weights sum to 0
@@ -211,13 +217,15 @@ mod tests {
     use super::*;
     use crate::oracle::position;
 
-    /// Rounding of a squared distance, in units of the squared size of the four points: a sum of products of two vectors, each
-    /// a sum of four weighted positions.
+    /// Rounding of a squared distance, in units of the squared size of the four points: a sum of
+    /// products of two vectors, each a sum of four weighted positions.
     const SQUARE_ERROR: f64 = 64.0 * f64::EPSILON;
 
-    /// A convex function is least where no straight step leads downhill, and steps to the corners tell it.
+    /// A convex function is least where no straight step leads downhill, and steps to the corners
+    /// tell it.
     ///
-    /// Moving a closest point towards a corner by the vector c changes the difference d to d + τ c, 0 ≤ τ ≤ 1: if c·d < 0,
+    /// Moving a closest point towards a corner by the vector c changes the difference d to d + τ c,
+    /// 0 ≤ τ ≤ 1: if c·d < 0,
     /// |d + τ c|² gets smaller by at most the lesser of (c·d)²/|c|² and −2 c·d.
     fn is_closest(x: [DVec3; 4], closest: &Closest, first: usize) -> bool {
         let size = x.iter().map(|p| p.abs().max_element()).fold(0.0, f64::max);
@@ -256,7 +264,8 @@ mod tests {
             let x: [DVec3; 4] = std::array::from_fn(|i| x[i] + mix * DVec3::from_slice(&smooth[3 * i..]));
             prop_assert!(is_closest(x, &closest_points_vertex_face(x), 1));
             prop_assert!(is_closest(x, &closest_points_edge_edge(x), 2));
-            // faces around an edge see it from both ends, and have to agree to the bit on which of them is nearest
+            // faces around an edge see it from both ends, and have to agree to the bit on which of
+            // them is nearest
             let [p, a, b, _] = x;
             let (there, back) = (closest_points_vertex_edge(p, a, b), closest_points_vertex_edge(p, b, a));
             prop_assert_eq!(there.distance_squared.to_bits(), back.distance_squared.to_bits());

@@ -17,7 +17,8 @@ pub struct Sweep {
     pub end: [DVec3; 4],
 }
 
-/// Of each vertex its position, or any other quantity; written out, because this is in every inner loop and `map` is not free.
+/// Of each vertex its position, or any other quantity; written out, because this is in every inner
+/// loop and `map` is not free.
 #[inline]
 pub(super) fn at<T: Copy>(x: &[T], [a, b, c, d]: [u32; 4]) -> [T; 4] {
     [x[a as usize], x[b as usize], x[c as usize], x[d as usize]]

@@ -1,5 +1,5 @@
-//! A first look at pairs in single precision: a direction proves most of them apart, at a small part of the price of the
-//! continuous test.
+//! A first look at pairs in single precision: a direction proves most of them apart, at a small
+//! part of the price of the continuous test.
 
 use glam::{DVec3, Mat4, Vec3A, Vec4};
 use rayon::prelude::*;
@@ -17,13 +17,16 @@ pub(super) struct Motion32 {
     distance: f32,
 }
 
-/// Bound on the error of a projection n·d, in units of N (M + 2L + s): N the largest coordinate of the direction n, L that of all differences
-/// d, M that of all positions, s the distance asked for; u = 2⁻²⁴ = ε/2.
+/// Bound on the error of a projection n·d, in units of N (M + 2L + s): N the largest coordinate of
+/// the direction n, L that of all differences d, M that of all positions, s the distance asked for;
+/// u = 2⁻²⁴ = ε/2.
 ///
-/// The direction is taken as it is. A coordinate of d is off by 2uM from rounding two positions and by uL from rounding itself; three
-/// products and two sums add 3u · NL for each axis: together at most 3N (2uM + uL + 3uL) = 6uN (M + 2L). The length of n is at
-/// most √3 N and takes 4 roundings, s and its product with it one each: 11uNs. Half as much again and more leaves room for the rounding of this
-/// bound, and at least u (M + L) for the distance: far more than a closest distance in double precision is off by.
+/// The direction is taken as it is. A coordinate of d is off by 2uM from rounding two positions and
+/// by uL from rounding itself; three products and two sums add 3u · NL for each axis: together at
+/// most 3N (2uM + uL + 3uL) = 6uN (M + 2L). The length of n is at most √3 N and takes 4 roundings,
+/// s and its product with it one each: 11uNs. Half as much again and more leaves room for the
+/// rounding of this bound, and at least u (M + L) for the distance: far more than a closest
+/// distance in double precision is off by.
 const PROJECTION_ERROR: f32 = 9.0 * f32::EPSILON;
 
 /// Covers products that underflow.
@@ -45,7 +48,8 @@ impl Motion32 {
         self.largest = largest_of(self.ways.iter().flatten().copied());
     }
 
-    /// Whether a constant direction proves that a pair stays further apart than the distance throughout; `false` says nothing.
+    /// Whether a constant direction proves that a pair stays further apart than the distance
+    /// throughout; `false` says nothing.
     #[inline]
     pub(super) fn is_apart(&self, listed: &Listed) -> bool {
         let at = |k: usize| listed.corners(|v| self.ways[v as usize][k]);
@@ -66,7 +70,8 @@ impl Motion32 {
     }
 }
 
-/// Largest coordinate; infinite beyond what products can take, and for anything that is not a number.
+/// Largest coordinate; infinite beyond what products can take, and for anything that is not a
+/// number.
 fn largest_of(each: impl Iterator<Item = Vec4>) -> f32 {
     let (mut largest, mut nothing) = (Vec4::ZERO, Vec4::ZERO);
     for x in each {
@@ -113,7 +118,8 @@ impl Listed {
         matches!(self.pair, Pair::VertexFace { .. })
     }
 
-    /// Differences of the vertices of the first feature and those of the second; that of a vertex and its third corner twice.
+    /// Differences of the vertices of the first feature and those of the second; that of a vertex
+    /// and its third corner twice.
     #[inline]
     fn corners(&self, of: impl Fn(u32) -> Vec4) -> [Vec4; 4] {
         let [a, b, c, d] = self.vertices;
@@ -125,8 +131,8 @@ impl Listed {
         }
     }
 
-    /// Two directions that may part the features: across both, for surfaces that lie on each other, and from middle to middle, for neighbours
-    /// within one. Any direction is right.
+    /// Two directions that may part the features: across both, for surfaces that lie on each other,
+    /// and from middle to middle, for neighbours within one. Any direction is right.
     #[inline]
     fn directions(&self, corners: &[Vec4; 4], of: impl Fn(u32) -> Vec4) -> [Vec3A; 2] {
         let [a, b, c, d] = self.vertices;
@@ -152,7 +158,8 @@ mod tests {
     use super::*;
     use crate::geometry::{Closest, Sweep};
 
-    /// Four points near a place, at both ends of a motion: nearly flat, so that distances come near the one asked for.
+    /// Four points near a place, at both ends of a motion: nearly flat, so that distances come near
+    /// the one asked for.
     fn sweep() -> impl Strategy<Value = Sweep> {
         let flat = || {
             let each = (-1.0..1.0f64, -1.0..1.0f64, -1e-3..1e-3f64);
@@ -243,8 +250,9 @@ mod tests {
 
     #[test]
     fn products_that_overflow_prove_nothing() {
-        // differences (3.5, −3.3, −3.3) and twice (−0.83, 1.43, 1.43), in 1e19: projected on the sum of the three, the first is −3e38,
-        // of which single precision makes infinity − 3.3e38 − 3.3e38
+        // differences (3.5, −3.3, −3.3) and twice (−0.83, 1.43, 1.43), in 1e19: projected on the
+        // sum of the three, the first is −3e38, of which single precision makes infinity − 3.3e38 −
+        // 3.3e38
         let [d, e] = [[3.5, -3.3, -3.3], [-0.83, 1.43, 1.43]];
         let corners = [d, e, e].map(|c| 1e19 * DVec3::from_array(c));
         let start = [DVec3::ZERO, -corners[0], -corners[1], -corners[2]];

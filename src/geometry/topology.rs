@@ -1,4 +1,5 @@
-//! How a mesh is put together as a surface: its boundary, where it is not a surface, which way its faces run.
+//! How a mesh is put together as a surface: its boundary, where it is not a surface, which way its
+//! faces run.
 
 use super::Mesh;
 use super::mesh::NONE;
@@ -17,7 +18,8 @@ pub struct NonManifold {
 pub struct BoundaryLoop {
     /// Vertices in order; the first is the smallest of a closed loop.
     pub vertices: Vec<u32>,
-    /// Whether it returns to its start; only at edges of three or more faces can a run end otherwise.
+    /// Whether it returns to its start; only at edges of three or more faces can a run end
+    /// otherwise.
     pub closed: bool,
 }
 
@@ -27,10 +29,11 @@ impl Mesh {
         self.faces_of_edge(edge).len() == 1
     }
 
-    /// The boundary as loops, by smallest vertex; each runs along the direction of its first edge's face.
+    /// The boundary as loops, by smallest vertex; each runs along the direction of its first edge's
+    /// face.
     ///
-    /// Where several loops touch at a vertex they are told apart by the faces between them: a loop goes on at the other
-    /// end of the fan of faces that it came in on.
+    /// Where several loops touch at a vertex they are told apart by the faces between them: a loop
+    /// goes on at the other end of the fan of faces that it came in on.
     pub fn boundary_loops(&self) -> Vec<BoundaryLoop> {
         let mut seen = vec![false; self.edges().len()];
         let mut loops = Vec::new();
@@ -77,7 +80,8 @@ impl Mesh {
         }
     }
 
-    /// The boundary edge at the other end of the fan of faces around `vertex` that begins with `edge`.
+    /// The boundary edge at the other end of the fan of faces around `vertex` that begins with
+    /// `edge`.
     fn next_boundary(&self, edge: u32, vertex: u32) -> Option<u32> {
         let mut face = self.faces_of_edge(edge)[0];
         let mut edge = edge;
@@ -162,8 +166,9 @@ impl Mesh {
         count
     }
 
-    /// For each face whether it has to be turned over so that all neighbours run the same way; none if that is
-    /// impossible, as on a Möbius strip. The first face of each component stays; edges of more than two faces do not bind.
+    /// For each face whether it has to be turned over so that all neighbours run the same way; none
+    /// if that is impossible, as on a Möbius strip. The first face of each component stays; edges
+    /// of more than two faces do not bind.
     pub fn orientation(&self) -> Option<Vec<bool>> {
         let mut turned = vec![NONE; self.faces().len()];
         let mut stack = Vec::new();

@@ -1,4 +1,5 @@
-//! Animated GIF files: one palette for all frames, a dither that does not move, and only what changed is stored.
+//! Animated GIF files: one palette for all frames, a dither that does not move, and only what
+//! changed is stored.
 
 use std::io::{self, Write};
 
@@ -11,7 +12,8 @@ const COLOUR_COUNT: usize = 255;
 const UNCHANGED: u8 = 255;
 /// Bits of each channel by which colours are told apart.
 const BITS: u32 = 7;
-/// Reach of the dither, in channel values: about half the usual distance of neighbouring palette colours.
+/// Reach of the dither, in channel values: about half the usual distance of neighbouring palette
+/// colours.
 const DITHER: f32 = 5.0;
 
 /// Up to 255 colours that serve all frames of an animation.
@@ -64,9 +66,9 @@ impl Box3 {
 }
 
 impl Palette {
-    /// The palette of some frames that show all that matters. We differ from Heckbert: the box of largest squared
-    /// error is cut next, at its mean, and counts enter by their root, so that a large plain background leaves
-    /// colours for the small things before it.
+    /// The palette of some frames that show all that matters. We differ from Heckbert: the box of
+    /// largest squared error is cut next, at its mean, and counts enter by their root, so that a
+    /// large plain background leaves colours for the small things before it.
     ///
     /// # Panics
     /// Without pixels.
@@ -162,8 +164,8 @@ pub struct Animation<W: Write> {
 }
 
 impl<W: Write> Animation<W> {
-    /// Begins a file that repeats for ever at so many frames a second; more than 50 are shown at 50, which is
-    /// what players do.
+    /// Begins a file that repeats for ever at so many frames a second; more than 50 are shown at
+    /// 50, which is what players do.
     pub fn new(writer: W, size: [u32; 2], palette: Palette, fps: f64) -> io::Result<Self> {
         let size = [u16::try_from(size[0]), u16::try_from(size[1])];
         let [Ok(width), Ok(height)] = size else {

@@ -4,8 +4,8 @@ use std::str::FromStr;
 
 use glam::{DVec2, DVec3};
 
-/// Share of the distance to the target below which nothing is drawn: near enough never to be missed,
-/// far enough that 1/depth stays within the range of single precision.
+/// Share of the distance to the target below which nothing is drawn: near enough never to be
+/// missed, far enough that 1/depth stays within the range of single precision.
 const NEAR: f64 = 1e-3;
 
 /// A pinhole camera; y is up.
@@ -45,16 +45,19 @@ impl Default for Framing {
 }
 
 impl Framing {
-    /// The nearest camera of this direction that has all points inside the margin; `None` without points.
+    /// The nearest camera of this direction that has all points inside the margin; `None` without
+    /// points.
     ///
-    /// Each side plane of the view is pushed against the points, which gives the eye in closed form:
+    /// Each side plane of the view is pushed against the points, which gives the eye in closed
+    /// form:
     ///
     /// ```text
     /// |x − eₓ| ≤ τ (z − e_z) for all points   ⇔   eₓ ∈ [A + τ e_z, −B − τ e_z],
     /// A = max(x − τ z),  B = max(−x − τ z)    ⇒   e_z ≤ −(A + B) / 2τ,  eₓ = (A − B) / 2
     /// ```
     ///
-    /// and the same for y; the nearer of the two distances does not fit, so the farther eye is taken.
+    /// and the same for y; the nearer of the two distances does not fit, so the farther eye is
+    /// taken.
     pub fn of(&self, points: impl IntoIterator<Item = DVec3>, aspect: f64) -> Option<Camera> {
         let (azimuth, elevation) = (self.azimuth.to_radians(), self.elevation.to_radians());
         let towards_eye = DVec3::new(
@@ -100,7 +103,8 @@ impl Camera {
         self.eye.distance(self.target)
     }
 
-    /// Half the height of what is seen at the target, in metres: the length that lights and ground are sized by.
+    /// Half the height of what is seen at the target, in metres: the length that lights and ground
+    /// are sized by.
     pub fn radius(&self) -> f64 {
         self.distance() * libm::tan(0.5 * self.fov.to_radians())
     }
@@ -151,7 +155,8 @@ impl FromStr for Camera {
     }
 }
 
-/// A camera over a pixel grid. Pixel coordinates: x to the right, y *down*, pixel (0, 0) covers [0, 1]².
+/// A camera over a pixel grid. Pixel coordinates: x to the right, y *down*, pixel (0, 0) covers [0,
+/// 1]².
 #[derive(Clone, Copy, Debug)]
 pub struct View {
     /// The eye.

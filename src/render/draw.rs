@@ -11,14 +11,15 @@ use super::{Picture, Settings};
 
 /// Rows of pixels that one task draws; a multiple of the ground's grid.
 const BAND: usize = 8;
-/// Lines are drawn over what lies within this share of their distance from the eye (and their width).
+/// Lines are drawn over what lies within this share of their distance from the eye (and their
+/// width).
 const LINE_LIFT: f64 = 2e-3;
 
 /// Draws a picture.
 ///
 /// # Panics
-/// If a face has a corner that is not among its model's positions, a paint has too few values, or a setting is
-/// out of its range.
+/// If a face has a corner that is not among its model's positions, a paint has too few values, or a
+/// setting is out of its range.
 pub fn draw(picture: &Picture<'_>, camera: &Camera, settings: &Settings) -> Image {
     assert!(
         settings.width > 0 && settings.height > 0,
@@ -134,7 +135,8 @@ fn draw_band(
     }
 }
 
-/// Joins faces of one pixel that would get the same light up to what a pixel can show, to the largest of them.
+/// Joins faces of one pixel that would get the same light up to what a pixel can show, to the
+/// largest of them.
 fn join_neighbours(shader: &Shader<'_>, found: &mut Vec<Found>) {
     if found.len() < 2 {
         return;

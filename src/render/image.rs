@@ -41,15 +41,17 @@ fn encode(light: f32) -> f32 {
         }
 }
 
-/// Light to a pixel. The threshold of rounding varies from pixel to pixel, so that a slow gradient shows no steps.
+/// Light to a pixel. The threshold of rounding varies from pixel to pixel, so that a slow gradient
+/// shows no steps.
 pub(super) fn pixel(light: Vec3, x: u32, y: u32) -> [u8; 3] {
     // away from 0 and 1, so that the rounding of `encode` cannot move a whole value
     let threshold = 0.005 + 0.99 * threshold(x, y);
     light.to_array().map(|c| (encode(c) + threshold) as u8)
 }
 
-/// A number from 0 to below 1 for each pixel, evenly distributed in every small neighbourhood: interleaved
-/// gradient noise, Jimenez 2014 ("Next generation post processing in Call of Duty: Advanced Warfare").
+/// A number from 0 to below 1 for each pixel, evenly distributed in every small neighbourhood:
+/// interleaved gradient noise, Jimenez 2014 ("Next generation post processing in Call of Duty:
+/// Advanced Warfare").
 pub(super) fn threshold(x: u32, y: u32) -> f32 {
     let part = |v: f64| v - v.floor();
     // in double precision: the sum must keep its fraction for pictures of any size

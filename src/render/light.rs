@@ -1,7 +1,8 @@
 //! Light: a sky of many directions and a broad lamp, each direction with its own shadow map.
 //!
-//! Soft shadows, contact shadows and ambient occlusion are one thing here: the share of directions that are
-//! not blocked. Nothing is random and nothing depends on the pixel, so frames of a sequence do not flicker.
+//! Soft shadows, contact shadows and ambient occlusion are one thing here: the share of directions
+//! that are not blocked. Nothing is random and nothing depends on the pixel, so frames of a
+//! sequence do not flicker.
 
 use glam::{DVec2, DVec3, Vec3, Vec4};
 use rayon::prelude::*;
@@ -10,7 +11,8 @@ use super::raster::Flat;
 
 /// Directions of the sky.
 const SKY_COUNT: usize = 96;
-/// Height of the sky's directions: this power of an even step; 1 is even over the sky, ½ is by the cosine.
+/// Height of the sky's directions: this power of an even step; 1 is even over the sky, ½ is by the
+/// cosine.
 const SKY_BIAS: f64 = 0.7;
 /// Light of the whole sky on a surface that faces up.
 const SKY_LIGHT: f32 = 0.48;
@@ -20,7 +22,8 @@ const HORIZON: Vec3 = Vec3::new(0.84, 0.83, 0.82);
 
 /// Directions of the lamp.
 const LAMP_COUNT: usize = 40;
-/// Half-angle of the lamp seen from the scene, as a tangent: a penumbra is twice this share of a shadow's length.
+/// Half-angle of the lamp seen from the scene, as a tangent: a penumbra is twice this share of a
+/// shadow's length.
 const LAMP_SPREAD: f64 = 0.075;
 /// Light of the lamp on a surface that faces it.
 const LAMP_LIGHT: f32 = 0.85;
@@ -34,9 +37,10 @@ const SKY_TEXELS: usize = 288;
 const LAMP_TEXELS: usize = 512;
 /// How far a point is lifted off its surface before the maps are asked, in texels.
 ///
-/// The depth of a plane at angle θ to the light varies by up to √2 tan θ texels over the four texels of a
-/// bilinear look-up; a lift of δ texels along the normal clears δ / cos θ. So δ = √2 sin θ is enough for
-/// every θ, and 1.5 leaves room for rounding and for the curvature within a texel.
+/// The depth of a plane at angle θ to the light varies by up to √2 tan θ texels over the four
+/// texels of a bilinear look-up; a lift of δ texels along the normal clears δ / cos θ. So δ = √2
+/// sin θ is enough for every θ, and 1.5 leaves room for rounding and for the curvature within a
+/// texel.
 const LIFT: f64 = 1.5;
 /// The golden angle, π (3 − √5), which spreads points evenly on discs and spheres (Vogel 1979).
 const GOLDEN_ANGLE: f64 = 2.399_963_229_728_653;
@@ -57,8 +61,8 @@ pub(super) struct Lights {
 }
 
 impl Lights {
-    /// Lights for a camera with these directions to its right and behind it: the lamp stands upper left.
-    /// Points are in metres from the picture's target.
+    /// Lights for a camera with these directions to its right and behind it: the lamp stands upper
+    /// left. Points are in metres from the picture's target.
     pub(super) fn new(
         right: DVec3,
         backward: DVec3,
@@ -88,7 +92,8 @@ impl Lights {
         self.at(Vec3::splat(f32::MAX), normal, normal).unblocked
     }
 
-    /// Light at a point with a unit normal; `facet` is the normal of its flat face, on the same side.
+    /// Light at a point with a unit normal; `facet` is the normal of its flat face, on the same
+    /// side.
     pub(super) fn at(&self, point: Vec3, normal: Vec3, facet: Vec3) -> Arriving {
         let mut sums = Sums::default();
         for bundle in &self.bundles {
@@ -109,8 +114,9 @@ impl Lights {
 /// Direction, light and map size of each beam of the sky.
 fn sky() -> impl Iterator<Item = (DVec3, Vec3, usize)> {
     (0..SKY_COUNT).map(|k| {
-        // Equal steps of height have equal area on the sphere (Archimedes). Here directions are denser towards the
-        // zenith, where each counts most for the ground, and have less light in turn.
+        // Equal steps of height have equal area on the sphere (Archimedes). Here directions are
+        // denser towards the zenith, where each counts most for the ground, and have less light in
+        // turn.
         let step = (k as f64 + 0.5) / SKY_COUNT as f64;
         let height = libm::pow(step, SKY_BIAS);
         let per_step = SKY_BIAS * libm::pow(step, SKY_BIAS - 1.0); // d height / d step
@@ -187,7 +193,8 @@ impl ShadowMap {
         if casters.is_empty() {
             return map;
         }
-        // two free texels all round, so that the border is lit; what is asked beyond it gets the border's answer
+        // two free texels all round, so that the border is lit; what is asked beyond it gets the
+        // border's answer
         map.texel = size.max_element() / (texels - 4) as f64;
         map.corner = least.truncate() - 2.0 * map.texel;
         let [width, height] = (size / map.texel).to_array().map(|n| n.ceil() as usize + 4);
@@ -225,7 +232,8 @@ struct Bundle {
     maps: [(usize, Vec<f32>); LANES],
 }
 
-/// Red, green and blue that arrive, and that would if nothing stood in the way; summed lane by lane.
+/// Red, green and blue that arrive, and that would if nothing stood in the way; summed lane by
+/// lane.
 #[derive(Default)]
 struct Sums {
     light: [Vec4; 3],
@@ -257,8 +265,8 @@ impl Bundle {
         bundle
     }
 
-    /// Adds the light of these beams at a point: the share of each that is not blocked is found from four texels,
-    /// weighted bilinearly.
+    /// Adds the light of these beams at a point: the share of each that is not blocked is found
+    /// from four texels, weighted bilinearly.
     #[inline]
     fn add(&self, point: Vec3, normal: Vec3, facet: Vec3, sums: &mut Sums) {
         let cosine = along(
@@ -298,7 +306,8 @@ impl Bundle {
             }
         }
         let lit = |k: usize| {
-            // from lit to blocked over one texel of depth: what lies close above a surface has no frayed shadow
+            // from lit to blocked over one texel of depth: what lies close above a surface has no
+            // frayed shadow
             let over = (Vec4::from_array(nearness[k]) - own) * self.per_texel;
             Vec4::ONE - over.max(Vec4::ZERO).min(Vec4::ONE)
         };

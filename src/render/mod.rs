@@ -5,8 +5,8 @@
 //!         ──camera───▶ view axes ──────raster─▶ face ids ─────┴─shade──▶ Image ──▶ PNG, GIF, contact sheet
 //! ```
 //!
-//! Coverage is found at several samples to the pixel; each face is shaded once per pixel that it touches,
-//! in linear light.
+//! Coverage is found at several samples to the pixel; each face is shaded once per pixel that it
+//! touches, in linear light.
 
 mod animation;
 mod camera;
@@ -55,7 +55,8 @@ pub enum Paint<'a> {
 /// One body of a picture.
 #[derive(Clone, Debug)]
 pub struct Model<'a> {
-    /// Positions, in metres; may hold more vertices than this body uses. Faces with a corner that is not finite are left out.
+    /// Positions, in metres; may hold more vertices than this body uses. Faces with a corner that
+    /// is not finite are left out.
     pub positions: &'a [DVec3],
     /// Corners of its faces, as indices of `positions`.
     pub faces: &'a [[u32; 3]],

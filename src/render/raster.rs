@@ -1,7 +1,8 @@
 //! Triangles to samples: clipping, watertight coverage, nearest wins.
 //!
-//! Corners are snapped to 1/256 sample and coverage is decided in integers: of two triangles that share an
-//! edge exactly one owns each sample on it (top-left rule), and no sample between them is missed.
+//! Corners are snapped to 1/256 sample and coverage is decided in integers: of two triangles that
+//! share an edge exactly one owns each sample on it (top-left rule), and no sample between them is
+//! missed.
 
 use glam::{DVec2, DVec3};
 
@@ -12,14 +13,15 @@ pub(super) const EMPTY: u32 = u32::MAX;
 
 /// Steps of snapped coordinates per sample.
 const STEPS: i64 = 256;
-/// Snapped coordinates stay within ± this, so that an edge function (two products of differences) fits in 62 bits.
+/// Snapped coordinates stay within ± this, so that an edge function (two products of differences)
+/// fits in 62 bits.
 const LARGEST: f64 = (1i64 << 29) as f64;
-/// Triangles are cut at this many half-pictures from the middle: beyond the picture, so that it is not changed,
-/// and near enough that pictures of up to 2¹⁹ samples a side stay within [`LARGEST`].
+/// Triangles are cut at this many half-pictures from the middle: beyond the picture, so that it is
+/// not changed, and near enough that pictures of up to 2¹⁹ samples a side stay within [`LARGEST`].
 const GUARD: f64 = 4.0;
 
-/// A triangle ready for coverage, counter-clockwise in a frame with y down, and how near its corners are
-/// (any measure that is linear over the picture; larger hides smaller).
+/// A triangle ready for coverage, counter-clockwise in a frame with y down, and how near its
+/// corners are (any measure that is linear over the picture; larger hides smaller).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Flat {
     corners: [[i64; 2]; 3],
@@ -52,7 +54,8 @@ impl Flat {
         self.extent(1)
     }
 
-    /// The same of columns (axis 0) or rows (axis 1). The middle of sample k is at STEPS k + STEPS / 2.
+    /// The same of columns (axis 0) or rows (axis 1). The middle of sample k is at STEPS k + STEPS
+    /// / 2.
     fn extent(&self, axis: usize) -> (i64, i64) {
         let [a, b, c] = self.corners.map(|c| c[axis]);
         let first = a.min(b).min(c) - STEPS / 2;
@@ -60,8 +63,8 @@ impl Flat {
         (-(-first).div_euclid(STEPS), last.div_euclid(STEPS) + 1)
     }
 
-    /// Calls `visit(index, nearness)` for every covered sample of a grid `width` wide, whose first row is
-    /// row `top` of the picture and which has `rows` rows.
+    /// Calls `visit(index, nearness)` for every covered sample of a grid `width` wide, whose first
+    /// row is row `top` of the picture and which has `rows` rows.
     pub(super) fn cover(
         &self,
         width: usize,
@@ -81,8 +84,9 @@ impl Flat {
         let area = edge(a, b, c) as f64;
         let [na, nb, nc] = self.nearness;
         let (low, high) = (na.min(nb).min(nc), na.max(nb).max(nc));
-        // edge functions opposite the corners, at the first sample that may be covered, and their steps; a sample is
-        // covered where all are above 0, or 0 on a side that owns its samples: in integers, ≥ 0 after taking 1
+        // edge functions opposite the corners, at the first sample that may be covered, and their
+        // steps; a sample is covered where all are above 0, or 0 on a side that owns its samples:
+        // in integers, ≥ 0 after taking 1
         let centre = [columns.0, first].map(|k| STEPS * k + STEPS / 2);
         let sides = [(b, c), (c, a), (a, b)];
         let mut values = sides.map(|(p, q)| edge(p, q, centre) - i64::from(!owns_samples(p, q)));
@@ -208,7 +212,8 @@ impl Projection {
         [q.z - self.view.near, x - q.x, x + q.x, y - q.y, y + q.y]
     }
 
-    /// The triangles of samples that a triangle in view axes becomes: one, none, or the fan of its cut polygon.
+    /// The triangles of samples that a triangle in view axes becomes: one, none, or the fan of its
+    /// cut polygon.
     pub(super) fn triangle(&self, corners: [DVec3; 3], id: u32, out: &mut Vec<Flat>) {
         if !corners.iter().all(|q| q.is_finite()) {
             return;
@@ -229,8 +234,8 @@ impl Projection {
         }
     }
 
-    /// A segment in view axes as a strip `width` pixels wide with octagonal ends, drawn in front of what is
-    /// within the share `lift` of its distance.
+    /// A segment in view axes as a strip `width` pixels wide with octagonal ends, drawn in front of
+    /// what is within the share `lift` of its distance.
     pub(super) fn segment(
         &self,
         ends: [DVec3; 2],
@@ -274,8 +279,9 @@ impl Projection {
         }
     }
 
-    /// Sutherland-Hodgman cutting of a polygon, or of a chain if not `closed`. A cut point is always computed
-    /// from the inner towards the outer end, so two triangles get the same bits for a shared edge.
+    /// Sutherland-Hodgman cutting of a polygon, or of a chain if not `closed`. A cut point is
+    /// always computed from the inner towards the outer end, so two triangles get the same bits for
+    /// a shared edge.
     fn cut(&self, mut chain: Vec<DVec3>, closed: bool) -> Vec<DVec3> {
         for plane in 0..5 {
             let inside: Vec<f64> = chain.iter().map(|&q| self.insides(q)[plane]).collect();
@@ -311,8 +317,8 @@ fn edge(a: [i64; 2], b: [i64; 2], p: [i64; 2]) -> i64 {
     (b[0] - a[0]) * (p[1] - a[1]) - (b[1] - a[1]) * (p[0] - a[0])
 }
 
-/// Whether samples on this side of a triangle belong to it. Of two triangles on either side of an edge,
-/// which run through it in opposite directions, exactly one says yes.
+/// Whether samples on this side of a triangle belong to it. Of two triangles on either side of an
+/// edge, which run through it in opposite directions, exactly one says yes.
 fn owns_samples(from: [i64; 2], to: [i64; 2]) -> bool {
     to[1] < from[1] || (to[1] == from[1] && to[0] > from[0])
 }
@@ -401,7 +407,8 @@ mod tests {
         }
     }
 
-    /// Depth along `ray` (of depth 1, from the origin) at which it meets the triangle: Möller & Trumbore 1997.
+    /// Depth along `ray` (of depth 1, from the origin) at which it meets the triangle: Möller &
+    /// Trumbore 1997.
     fn cast(ray: DVec3, [a, b, c]: [DVec3; 3]) -> Option<f64> {
         let (ab, ac) = (b - a, c - a);
         let h = ray.cross(ac);

@@ -12,12 +12,13 @@ use super::{Paint, Picture, Settings, Shading};
 
 /// Colour of marked faces.
 const MARK: Colour = Colour([226, 24, 28]);
-/// The ground begins to fade at this many radii of the camera from its target, and is gone at the second.
+/// The ground begins to fade at this many radii of the camera from its target, and is gone at the
+/// second.
 const FADE: [f32; 2] = [1.2, 4.0];
 /// Width of the edges of faces, in pixels.
 const WIRE: f64 = 0.9;
-/// Shadows on the ground are found at every so many pixels, and are smooth in between: a texel of a shadow map
-/// is wider than that.
+/// Shadows on the ground are found at every so many pixels, and are smooth in between: a texel of a
+/// shadow map is wider than that.
 const GROUND_STEP: usize = 2;
 /// Faces around a corner whose normals have at least this cosine are shaded as one within a pixel.
 const ALIKE: f32 = 0.95;
@@ -84,8 +85,8 @@ impl<'a> Shader<'a> {
         }
     }
 
-    /// Whether two faces, if in one pixel, may be shaded as one: they meet, lie nearly in one plane and have
-    /// one paint.
+    /// Whether two faces, if in one pixel, may be shaded as one: they meet, lie nearly in one plane
+    /// and have one paint.
     pub(super) fn alike(&self, a: u32, b: u32) -> bool {
         let (a, b) = (a as usize, b as usize);
         let count = self.surface.faces.len();
@@ -151,7 +152,8 @@ impl<'a> Shader<'a> {
         shoulder(light)
     }
 
-    /// The ground near the target has its paint; farther out it is the background. Shadows fall on both.
+    /// The ground near the target has its paint; farther out it is the background. Shadows fall on
+    /// both.
     fn ground_light(&self, face: usize, place: DVec2, ground: &mut GroundShade) -> Vec3 {
         let (number, _) = self.surface.origin[face];
         let corner = self.surface.points[self.surface.faces[face][0] as usize];
@@ -185,7 +187,8 @@ impl<'a> Shader<'a> {
         near.lerp(self.background_at(place), t) * share
     }
 
-    /// How much of a pixel the edges of a face cover; less for faces that are only a few pixels large.
+    /// How much of a pixel the edges of a face cover; less for faces that are only a few pixels
+    /// large.
     fn wire_at(&self, corners: [u32; 3], place: DVec2) -> f32 {
         let q = corners.map(|v| self.seen[v as usize]);
         if q.iter().any(|q| q.z < self.view.near) {
@@ -228,7 +231,8 @@ impl GroundShade {
         }
     }
 
-    /// Light without shadows, and the share of it at a place in pixels, bilinear between grid points.
+    /// Light without shadows, and the share of it at a place in pixels, bilinear between grid
+    /// points.
     fn share(
         &mut self,
         model: u32,
@@ -255,7 +259,8 @@ impl GroundShade {
     }
 }
 
-/// Weights of the corners where a ray from the eye meets the plane of a triangle in view axes, kept inside it.
+/// Weights of the corners where a ray from the eye meets the plane of a triangle in view axes, kept
+/// inside it.
 ///
 /// ```text
 /// wₐ ∝ r · (b × c),  w_b ∝ r · (c × a),  w_c ∝ r · (a × b)
@@ -278,7 +283,8 @@ fn weights(ray: DVec3, [a, b, c]: [DVec3; 3]) -> [f32; 3] {
     }
 }
 
-/// The field of degree two that has these values at the corners and in the middle of the sides opposite.
+/// The field of degree two that has these values at the corners and in the middle of the sides
+/// opposite.
 fn quadratic(values: &[Vec3; 6], [a, b, c]: [f32; 3]) -> Vec3 {
     values[0] * (a * (2.0 * a - 1.0))
         + values[1] * (b * (2.0 * b - 1.0))

@@ -48,8 +48,8 @@ pub fn contact_sheet(frames: &[(String, Image)], columns: usize) -> Image {
     sheet
 }
 
-/// Writes a line of text, its upper left corner at `at`, with dots of `scale` pixels. Letters are capitals;
-/// characters without a glyph leave a space.
+/// Writes a line of text, its upper left corner at `at`, with dots of `scale` pixels. Letters are
+/// capitals; characters without a glyph leave a space.
 pub fn text(image: &mut Image, line: &str, at: [u32; 2], scale: u32, colour: Colour) {
     for (k, character) in line.chars().enumerate() {
         let Some(rows) = glyph(character.to_ascii_uppercase()) else {
@@ -68,8 +68,8 @@ pub fn text(image: &mut Image, line: &str, at: [u32; 2], scale: u32, colour: Col
     }
 }
 
-/// Draws the scale of values in the lower left corner: a bar from the first to the last colour, and what its
-/// ends mean.
+/// Draws the scale of values in the lower left corner: a bar from the first to the last colour, and
+/// what its ends mean.
 pub fn legend(image: &mut Image, low: &str, high: &str) {
     let scale = (image.height() / 360).max(1);
     let (width, height) = (image.width() / 4, 6 * scale);

@@ -14,7 +14,8 @@ pub const STRAIN_COLOURS: [Colour; 5] = [
     Colour([178, 24, 33]),
 ];
 
-/// The colour of a value from 0 to 1; values outside are clamped, and one that is not a number is grey.
+/// The colour of a value from 0 to 1; values outside are clamped, and one that is not a number is
+/// grey.
 pub fn colour_of(value: f32) -> Colour {
     if value.is_nan() {
         return Colour([128; 3]);
@@ -43,9 +44,10 @@ fn step_of(value: f32) -> (usize, f32) {
 
 /// Largest principal stretch of each face: 1 at rest, 1.1 if some direction in it is 10 % longer.
 ///
-/// With the rest shape laid into a plane as the 2 × 2 matrix D₀ (two edge vectors) and the same edges now as
-/// D (3 × 2), the deformation gradient is F = D D₀⁻¹; the stretch is its larger singular value, the root of
-/// the larger eigenvalue of `FᵀF`. A face without area at rest gives NaN.
+/// With the rest shape laid into a plane as the 2 × 2 matrix D₀ (two edge vectors) and the same
+/// edges now as D (3 × 2), the deformation gradient is F = D D₀⁻¹; the stretch is its larger
+/// singular value, the root of the larger eigenvalue of `FᵀF`. A face without area at rest gives
+/// NaN.
 pub fn principal_stretch(rest: &[DVec3], positions: &[DVec3], faces: &[[u32; 3]]) -> Vec<f64> {
     faces
         .par_iter()

@@ -70,8 +70,8 @@ impl Surface {
     }
 }
 
-/// Normals at the corners: the mean of the faces around, weighted by their angles there (Thürmer & Wüthrich 1998),
-/// over those faces that do not turn away by more than the crease.
+/// Normals at the corners: the mean of the faces around, weighted by their angles there (Thürmer &
+/// Wüthrich 1998), over those faces that do not turn away by more than the crease.
 fn corner_normals(
     points: &[Vec3],
     faces: &[[u32; 3]],
@@ -135,15 +135,16 @@ fn with_means([a, b, c]: [Vec3; 3]) -> [Vec3; 6] {
     [a, b, c, 0.5 * (b + c), 0.5 * (c + a), 0.5 * (a + b)]
 }
 
-/// Normals of a smooth surface after one step of Loop's subdivision (1987), taken as a field over the surface:
-/// the corners, and the middles of the sides. Without it, a mesh whose diagonals alternate shows them as
-/// teeth wherever light grazes it. Positions stay as they are.
+/// Normals of a smooth surface after one step of Loop's subdivision (1987), taken as a field over
+/// the surface: the corners, and the middles of the sides. Without it, a mesh whose diagonals
+/// alternate shows them as teeth wherever light grazes it. Positions stay as they are.
 ///
 /// ```text
 /// corner  ⅝ own + ⅜ mean of the neighbours       side  ⅜ (ends) + ⅛ (the two corners opposite)
 /// ```
 ///
-/// (Loop's weights at six neighbours serve for all); at a boundary the side is the mean of its ends.
+/// (Loop's weights at six neighbours serve for all); at a boundary the side is the mean of its
+/// ends.
 fn relaxed(faces: &[[u32; 3]], corners: &[[Vec3; 3]]) -> Vec<[Vec3; 6]> {
     let first = faces.iter().flatten().min().map_or(0, |&v| v as usize);
     let end = faces.iter().flatten().max().map_or(0, |&v| v as usize + 1);
@@ -206,7 +207,8 @@ mod tests {
         Surface::new(&picture, DVec3::ZERO)
     }
 
-    /// Three faces of a cube around its corner at the origin; x = 0 is split into two triangles, unevenly.
+    /// Three faces of a cube around its corner at the origin; x = 0 is split into two triangles,
+    /// unevenly.
     fn cube_corner() -> (Vec<DVec3>, Vec<[u32; 3]>) {
         let x = vec![
             DVec3::ZERO,

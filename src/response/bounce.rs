@@ -1,11 +1,13 @@
 //! The elastic part of collisions: an extra step on the velocities that an interval starts with.
 //!
-//! Everything else in the response is inelastic, and rightly so: were the impacts of a whole interval to bounce, cloth at rest
-//! would bounce with what gravity adds within it. So what flies into something is turned round before the integrator
-//! sees it, by the velocities that it has at the start; a cloth at rest has none. Source: course notes, "Notes"; \[GBF03\].
+//! Everything else in the response is inelastic, and rightly so: were the impacts of a whole
+//! interval to bounce, cloth at rest would bounce with what gravity adds within it. So what flies
+//! into something is turned round before the integrator sees it, by the velocities that it has at
+//! the start; a cloth at rest has none. Source: course notes, "Notes"; \[GBF03\].
 //!
-//! Guaranteed: linear momentum of free vertices, up to rounding; kinetic energy does not grow by a bounce at obstacles at rest.
-//! Not guaranteed: that nothing meets afterwards; that is what the stages are for.
+//! Guaranteed: linear momentum of free vertices, up to rounding; kinetic energy does not grow by a
+//! bounce at obstacles at rest. Not guaranteed: that nothing meets afterwards; that is what the
+//! stages are for.
 
 use glam::DVec3;
 
@@ -19,8 +21,8 @@ const ROUNDS: usize = 5;
 
 /// Velocities after the elastic collisions of an interval of `dt` seconds.
 ///
-/// `target` are the end positions of scripted vertices; those of others do not count. `restitution` is the share of the
-/// approach speed that returns.
+/// `target` are the end positions of scripted vertices; those of others do not count. `restitution`
+/// is the share of the approach speed that returns.
 pub fn bounce(
     restitution: f64,
     start: &Verified,

@@ -4,11 +4,12 @@
 //! k = Σ wᵢ²/mᵢ        Jn = (target − gap)/k        xᵢ += wᵢ J n / mᵢ
 //! ```
 //!
-//! Source: course notes, "Finding the Impulse"; \[BFA02\] for general masses and for the friction formula that the
-//! notes leave out: the tangential relative motion shrinks by the factor `max(1 − μ Δₙ/|d_T|, 0)`, where Δₙ is the
-//! change of the relative normal motion by this impulse. We differ: positions instead of velocities, as the
-//! notes do (`v = x1 − x0`), and a target for the end gap instead of zero approach, so that one rule serves
-//! impacts (do not come closer than the thickness, or than you are) and repulsions (open up a little).
+//! Source: course notes, "Finding the Impulse"; \[BFA02\] for general masses and for the friction
+//! formula that the notes leave out: the tangential relative motion shrinks by the factor `max(1 −
+//! μ Δₙ/|d_T|, 0)`, where Δₙ is the change of the relative normal motion by this impulse. We
+//! differ: positions instead of velocities, as the notes do (`v = x1 − x0`), and a target for the
+//! end gap instead of zero approach, so that one rule serves impacts (do not come closer than the
+//! thickness, or than you are) and repulsions (open up a little).
 
 use std::{array, iter};
 
@@ -19,10 +20,11 @@ use crate::geometry::ContactPoint;
 use crate::state::{Candidate, Surfaces};
 use crate::verify::Verified;
 
-/// Pushes a contact point open until its end gap is `target` metres; returns whether anything moved.
+/// Pushes a contact point open until its end gap is `target` metres; returns whether anything
+/// moved.
 ///
-/// Linear momentum is kept up to rounding. Kinetic energy of the mean motion does not grow if the point
-/// approaches and `target` is at most its start gap.
+/// Linear momentum is kept up to rounding. Kinetic energy of the mean motion does not grow if the
+/// point approaches and `target` is at most its start gap.
 pub(super) fn keep_open(candidate: &mut Candidate<'_>, point: &ContactPoint, target: f64) -> bool {
     let lack = target - point.gap(&candidate.x);
     let k = candidate.inverse_mass_of(point);
@@ -80,13 +82,16 @@ pub(super) struct Balanced {
     mobility: [f64; 4],
     /// Mass of the point, in kilograms; 0 where nothing can move.
     mass: f64,
-    /// What the relative motion along the normal is to be, at least: an end gap, or 0 for velocities.
+    /// What the relative motion along the normal is to be, at least: an end gap, or 0 for
+    /// velocities.
     pub(super) target: f64,
-    /// Relative place from which friction measures the slide: that of the start, or 0 for velocities.
+    /// Relative place from which friction measures the slide: that of the start, or 0 for
+    /// velocities.
     from: DVec3,
     /// Coulomb coefficient.
     friction: f64,
-    /// What the contact has exerted already: friction may use what it has left of the cone of both together.
+    /// What the contact has exerted already: friction may use what it has left of the cone of both
+    /// together.
     exerted: Impulse,
 }
 
@@ -156,10 +161,12 @@ impl Balanced {
         impulse
     }
 
-    /// Sets the impulse to what the point needs, all others being as they are; returns by how much that changes its normal motion.
+    /// Sets the impulse to what the point needs, all others being as they are; returns by how much
+    /// that changes its normal motion.
     ///
-    /// What others have done since is taken back here, so that passes converge to the solution of the contact problem whatever their
-    /// order (projected Gauss-Seidel). Pushes that are never taken back would add up to more than the contact force, and friction with them.
+    /// What others have done since is taken back here, so that passes converge to the solution of
+    /// the contact problem whatever their order (projected Gauss-Seidel). Pushes that are never
+    /// taken back would add up to more than the contact force, and friction with them.
     pub(super) fn balance(&self, impulse: &mut Impulse, motion: &mut [DVec3]) -> f64 {
         if self.mass == 0.0 {
             return 0.0;
@@ -196,17 +203,21 @@ impl Balanced {
     }
 }
 
-/// Passes over the contact points when velocities settle; what is left after them is stopped in the next interval.
+/// Passes over the contact points when velocities settle; what is left after them is stopped in the
+/// next interval.
 const SETTLE_SWEEPS: usize = 20;
 
-/// Stops what still approaches at contact points that had to be pushed, with friction; returns the impulse of each, in kg·m/s.
+/// Stops what still approaches at contact points that had to be pushed, with friction; returns the
+/// impulse of each, in kg·m/s.
 ///
-/// Velocities at the end of an interval are the mean ones plus half of what the integrator accelerated. At a
-/// contact point that half belongs to the contact as much as the first one did: a cloth at rest would keep falling
-/// at g dt/2, and one that slides would gain only half of g (sin − μ cos) dt, were its mean velocity taken for its
-/// end velocity \[SMT08\]. Inelastic and by Coulomb's law, like the impulses; momentum is kept.
+/// Velocities at the end of an interval are the mean ones plus half of what the integrator
+/// accelerated. At a contact point that half belongs to the contact as much as the first one did: a
+/// cloth at rest would keep falling at g dt/2, and one that slides would gain only half of g (sin −
+/// μ cos) dt, were its mean velocity taken for its end velocity \[SMT08\]. Inelastic and by
+/// Coulomb's law, like the impulses; momentum is kept.
 ///
-/// `pressed` says what repulsions exerted at the first points over `dt`: friction that has held a point so far goes on holding it.
+/// `pressed` says what repulsions exerted at the first points over `dt`: friction that has held a
+/// point so far goes on holding it.
 pub fn settle(
     points: &[ContactPoint],
     pressed: &[Pressed],

@@ -1,15 +1,17 @@
 //! Near pairs, and impacts that are foreseen, as contacts within the loops of the integrator.
 //!
-//! A few sweeps of projected Gauss-Seidel per loop, on velocities: what is open may close to its thickness, what is nearer may not approach, with
-//! Coulomb friction. The forces of a loop go on acting in the next one, as far as they acted in the one before: a load does, a blow does
-//! not.
+//! A few sweeps of projected Gauss-Seidel per loop, on velocities: what is open may close to its
+//! thickness, what is nearer may not approach, with Coulomb friction. The forces of a loop go on
+//! acting in the next one, as far as they acted in the one before: a load does, a blow does not.
 //!
-//! What is too near opens at a speed that falls with the square of what it lacks, and comes to rest where nothing is lacking. In proportion to
-//! it, or put there at once, it would keep stacks trembling: each push travels through all layers and comes back before the sweeps have converged.
+//! What is too near opens at a speed that falls with the square of what it lacks, and comes to rest
+//! where nothing is lacking. In proportion to it, or put there at once, it would keep stacks
+//! trembling: each push travels through all layers and comes back before the sweeps have converged.
 //! What is nearly closed is left to [`super::Repulsion::reopen`].
 //!
-//! Source: ours; \[MSL19\] for one pass in each of many short steps instead of many passes in a long one.
-//! Guaranteed: linear momentum of free vertices, up to rounding. Not guaranteed: anything about impacts; those that are left go to the stages.
+//! Source: ours; \[MSL19\] for one pass in each of many short steps instead of many passes in a
+//! long one. Guaranteed: linear momentum of free vertices, up to rounding. Not guaranteed: anything
+//! about impacts; those that are left go to the stages.
 
 use glam::DVec3;
 
@@ -40,7 +42,8 @@ pub struct Coupling {
 /// Sweeps over what pushes, after the one over all that is near.
 const SWEEPS_OF_PUSHING: u32 = 3;
 
-/// Loops until an open pair is looked at again, at most; sooner if it could close half of the way by then.
+/// Loops until an open pair is looked at again, at most; sooner if it could close half of the way
+/// by then.
 const LONGEST_SLEEP: u32 = 8;
 
 /// A pair that touches, or may.

@@ -1,9 +1,10 @@
 //! Last resort: vertices in impact go only part of their way, down to none.
 //!
-//! Free vertices that are connected by impacts form a zone. A zone in impact goes back to a fraction of its
-//! motion, well before its first impact; a zone that is hit again and again stops where it started. Since the
-//! null motion from a certified start is free of impacts, the stage succeeds whenever no scripted vertex
-//! forces contact. It is ours, after the "cutting the timestep" of the course notes, zone by zone.
+//! Free vertices that are connected by impacts form a zone. A zone in impact goes back to a
+//! fraction of its motion, well before its first impact; a zone that is hit again and again stops
+//! where it started. Since the null motion from a certified start is free of impacts, the stage
+//! succeeds whenever no scripted vertex forces contact. It is ours, after the "cutting the
+//! timestep" of the course notes, zone by zone.
 //!
 //! Guaranteed: ends within `MAX_ROUNDS`; then, with nothing scripted in the way, no impact is left.
 //! Not guaranteed: momentum. A held zone looks frozen, so each use is counted as a fail-safe.

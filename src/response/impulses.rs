@@ -1,8 +1,9 @@
 //! Inelastic impulses with friction, one impact at a time.
 //!
-//! Each impulse stops the approach of its own impact and may create others, so the stage is swept repeatedly,
-//! in the order of impact times; it converges fast for scattered impacts and slowly for stacks, which the zone
-//! stages exist for. Source: course notes, "Collision Impulse" and "Iteration"; \[BFA02\].
+//! Each impulse stops the approach of its own impact and may create others, so the stage is swept
+//! repeatedly, in the order of impact times; it converges fast for scattered impacts and slowly for
+//! stacks, which the zone stages exist for. Source: course notes, "Collision Impulse" and
+//! "Iteration"; \[BFA02\].
 //!
 //! We differ:
 //! - A pair that starts further apart than the thickness may still close in to the thickness; one that starts
@@ -10,7 +11,8 @@
 //! - Impacts are remembered within an interval: one that was pushed open by its own impulse and closed again by a
 //!   neighbour's costs a few flops to find, where the notes detect anew. `form = "notes"` is theirs.
 //!
-//! Guaranteed: linear momentum of free vertices, up to rounding. Not guaranteed: that impacts run out.
+//! Guaranteed: linear momentum of free vertices, up to rounding. Not guaranteed: that impacts run
+//! out.
 
 use std::collections::BTreeMap;
 

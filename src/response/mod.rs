@@ -1,6 +1,7 @@
 //! Changes a candidate so that its motion meets nothing: repulsions, then stages.
 //!
-//! A stage maps impacts to a change of end positions. It does not detect, loop, judge or log; [`respond`] does.
+//! A stage maps impacts to a change of end positions. It does not detect, loop, judge or log;
+//! [`respond`] does.
 
 mod bounce;
 mod contact;
@@ -170,8 +171,8 @@ impl Account {
         }
     }
 
-    /// Of what touched in the loops of an integrator that ended with velocities `v`: kinetic energy at the end, and what it would be
-    /// without the work done.
+    /// Of what touched in the loops of an integrator that ended with velocities `v`: kinetic energy
+    /// at the end, and what it would be without the work done.
     pub fn of_work(work: &TouchWork, v: &[DVec3], inverse_mass: &[f64]) -> Self {
         let moving = v.iter().zip(inverse_mass).filter(|(_, w)| **w > 0.0);
         let energy_after = moving.map(|(v, w)| 0.5 * v.length_squared() / w).sum();
@@ -205,7 +206,8 @@ pub struct Response {
     pub rounds: Vec<Round>,
     /// What each stage that acted did to momentum and energy, in order.
     pub accounts: Vec<(&'static str, Account)>,
-    /// Impacts found that were not excluded when the stages ended; [`crate::verify::accept`] judges them.
+    /// Impacts found that were not excluded when the stages ended; [`crate::verify::accept`] judges
+    /// them.
     pub left: usize,
     /// What the last look at the motion proved.
     pub proof: Option<Proof>,
@@ -213,16 +215,19 @@ pub struct Response {
     pub touched: Vec<u32>,
     /// Points that impulses had to push open.
     pub pushed: Vec<ContactPoint>,
-    /// Points of the impacts before any stage, in the order of their times: the same for every list of stages.
+    /// Points of the impacts before any stage, in the order of their times: the same for every list
+    /// of stages.
     pub met: Vec<ContactPoint>,
     /// Zones that the inelastic projection had to leave to the next stage.
     pub unsolved: usize,
-    /// Vertices that a rigid or held zone moved, ascending: their mean velocity is all that they have left.
+    /// Vertices that a rigid or held zone moved, ascending: their mean velocity is all that they
+    /// have left.
     pub zoned: Vec<u32>,
 }
 
 impl Response {
-    /// Adds what was done after these stages had failed: their end positions are given up, what they met is kept.
+    /// Adds what was done after these stages had failed: their end positions are given up, what
+    /// they met is kept.
     pub(crate) fn add(&mut self, last: Self) {
         self.rounds.extend(last.rounds);
         self.accounts = last.accounts;
@@ -234,12 +239,13 @@ impl Response {
     }
 }
 
-/// Impacts are judged by this share of the thickness, while stages open pairs to the whole of it: what one impulse
-/// resolved does not come back because the next one moved it by a rounding error.
+/// Impacts are judged by this share of the thickness, while stages open pairs to the whole of it:
+/// what one impulse resolved does not come back because the next one moved it by a rounding error.
 const SLACK: f64 = 0.5;
 
-/// The least gap of each cloth vertex in metres, infinite where nothing is near. Obstacles have none: one triangle may carry
-/// many cloths, and what presses on it here is no measure of what comes near there.
+/// The least gap of each cloth vertex in metres, infinite where nothing is near. Obstacles have
+/// none: one triangle may carry many cloths, and what presses on it here is no measure of what
+/// comes near there.
 fn least_gaps(mesh: &Mesh, near: &[Proximity]) -> Vec<f64> {
     let mut gaps = vec![f64::INFINITY; mesh.vertex_count()];
     for near in near {
@@ -250,11 +256,13 @@ fn least_gaps(mesh: &Mesh, near: &[Proximity]) -> Vec<f64> {
     gaps
 }
 
-/// The impacts to respond to first: those where the two surfaces are nearest, and others that share no free vertex with one.
+/// The impacts to respond to first: those where the two surfaces are nearest, and others that share
+/// no free vertex with one.
 ///
-/// A candidate that goes through a floor meets the edges between the floor's triangles from below and from the side. Once what came
-/// first is resolved, these impacts are gone; responded to at the same time, they would catch what slides. Only in the first round: later
-/// ones see no raw candidate any more, and in a crowd putting off costs rounds.
+/// A candidate that goes through a floor meets the edges between the floor's triangles from below
+/// and from the side. Once what came first is resolved, these impacts are gone; responded to at the
+/// same time, they would catch what slides. Only in the first round: later ones see no raw
+/// candidate any more, and in a crowd putting off costs rounds.
 fn due(impacts: &[Impact], candidate: &Candidate<'_>) -> Vec<Impact> {
     let (mesh, x0) = (candidate.mesh(), candidate.start.positions());
     let first: Vec<bool> = impacts
@@ -276,9 +284,10 @@ fn due(impacts: &[Impact], candidate: &Candidate<'_>) -> Vec<Impact> {
 
 /// Runs the stages in order until no impact is left or all rounds are spent.
 ///
-/// Impacts are looked for with the pair's separation (design §3), so that what is resolved here stays clear of
-/// rounding; `near` are the proximities at the start ([`Repulsion::near`]), which limit it. Leftover impacts are not an
-/// error: only [`crate::verify::accept`] judges.
+/// Impacts are looked for with the pair's separation (docs/method.md §2.4), so that what is
+/// resolved here stays clear of rounding; `near` are the proximities at the start
+/// ([`Repulsion::near`]), which limit it. Leftover impacts are not an error: only
+/// [`crate::verify::accept`] judges.
 pub fn respond(
     stages: &[Stage],
     near: &[Proximity],
@@ -289,7 +298,8 @@ pub fn respond(
     respond_in(&[Pass { scope, stages }], near, candidate, collider, None)
 }
 
-/// The same pass after pass, each over its own impacts; see [`pass`]. What is `known` of a motion like this one only spares work.
+/// The same pass after pass, each over its own impacts; see [`pass`]. What is `known` of a motion
+/// like this one only spares work.
 pub fn respond_in(
     passes: &[Pass<'_>],
     near: &[Proximity],
@@ -406,7 +416,8 @@ impl Responding<'_> {
         });
     }
 
-    /// Finds the impacts of the motion after the ends of some vertices have changed; others stay as they are.
+    /// Finds the impacts of the motion after the ends of some vertices have changed; others stay as
+    /// they are.
     fn look_again(&mut self, changed: &[u32], candidate: &Candidate<'_>, collider: &mut Collider) {
         let Look { impacts, proof } = &mut self.look;
         let is_changed = |v: &u32| changed.binary_search(v).is_ok();

@@ -1,9 +1,11 @@
-//! Which impacts a list of stages gets to see: all at once, or first those with objects and then those within cloth.
+//! Which impacts a list of stages gets to see: all at once, or first those with objects and then
+//! those within cloth.
 //!
-//! One pass is the rule, because what a later pass moves may meet what an earlier one has settled, and nobody looks at that
-//! again: "potentially allowing penetrations in the lower-priority pass" \[HVTG08\] §3. Two passes, as \[BMF03\] have them,
-//! exist to measure that. Here nothing penetrates; what the second pass pushes into an object is refused by
-//! [`crate::verify::accept`], retried at shorter intervals, and left to the fail-safes, which see everything.
+//! One pass is the rule, because what a later pass moves may meet what an earlier one has settled,
+//! and nobody looks at that again: "potentially allowing penetrations in the lower-priority pass"
+//! \[HVTG08\] §3. Two passes, as \[BMF03\] have them, exist to measure that. Here nothing
+//! penetrates; what the second pass pushes into an object is refused by [`crate::verify::accept`],
+//! retried at shorter intervals, and left to the fail-safes, which see everything.
 
 use super::Stage;
 use crate::geometry::{BodyKind, Impact, Mesh};

@@ -1,15 +1,18 @@
 //! Keeps what is near apart, before anything collides.
 //!
-//! Features nearer than the thickness at the start of the interval are opened by a fraction of what they lack;
-//! features near enough to reach the thickness within the interval are kept from passing it. Friction as
-//! everywhere. Source: course notes, "Repulsions", both forms: the kinematic one ("move closest points some fraction of
-//! the way to cloth thickness apart"), and the damped spring with the cap of \[BFA02\]: one interval opens at most that fraction.
+//! Features nearer than the thickness at the start of the interval are opened by a fraction of what
+//! they lack; features near enough to reach the thickness within the interval are kept from passing
+//! it. Friction as everywhere. Source: course notes, "Repulsions", both forms: the kinematic one
+//! ("move closest points some fraction of the way to cloth thickness apart"), and the damped spring
+//! with the cap of \[BFA02\]: one interval opens at most that fraction.
 //!
-//! We differ: several sweeps over the same proximities, each a few flops, spare rounds of detection later; a push can be taken
-//! back, so that the sweeps converge to the contact forces (projected Gauss-Seidel) whatever their order; and they start from
-//! the forces of the interval before, for what lies at rest needs the same ones again. Where the integrator goes in loops they do all that
-//! within the loops ([`Repulsion::couple`]), and only what is nearly closed is pushed open afterwards.
-//! Guaranteed: linear momentum of free vertices, up to rounding. Not guaranteed: anything about impacts.
+//! We differ: several sweeps over the same proximities, each a few flops, spare rounds of detection
+//! later; a push can be taken back, so that the sweeps converge to the contact forces (projected
+//! Gauss-Seidel) whatever their order; and they start from the forces of the interval before, for
+//! what lies at rest needs the same ones again. Where the integrator goes in loops they do all that
+//! within the loops ([`Repulsion::couple`]), and only what is nearly closed is pushed open
+//! afterwards. Guaranteed: linear momentum of free vertices, up to rounding. Not guaranteed:
+//! anything about impacts.
 
 use glam::DVec3;
 use schemars::JsonSchema;
@@ -97,19 +100,23 @@ pub struct Repelled {
     pub points: Vec<ContactPoint>,
     /// Their forces, by pair; what settled them is still that of the interval before.
     pub pressed: Vec<Pressed>,
-    /// What opened that was too near, in metres by vertex: a part of the change that is no velocity. Empty if nothing did.
+    /// What opened that was too near, in metres by vertex: a part of the change that is no
+    /// velocity. Empty if nothing did.
     pub opening: Vec<DVec3>,
 }
 
-/// What is nearer than this share of the thickness after the loops of the integrator is opened at once.
+/// What is nearer than this share of the thickness after the loops of the integrator is opened at
+/// once.
 const CLOSED: f64 = 0.6;
 
-/// Sweeps over the points that push, before one over all of them again: most of what is near needs no push.
+/// Sweeps over the points that push, before one over all of them again: most of what is near needs
+/// no push.
 const SWEEPS_OF_PUSHING: u32 = 7;
 
 impl Repulsion {
-    /// What is near at the start of the interval: for [`Repulsion::apply`], and for [`super::respond`] to know where cloth
-    /// lies on something. The end positions of the candidate only spare work.
+    /// What is near at the start of the interval: for [`Repulsion::apply`], and for
+    /// [`super::respond`] to know where cloth lies on something. The end positions of the candidate
+    /// only spare work.
     pub fn near(&self, candidate: &Candidate<'_>, collider: &mut Collider) -> Vec<Proximity> {
         let reach = reach(candidate);
         collider.expect(candidate.motion(), &reach);
@@ -117,8 +124,8 @@ impl Repulsion {
         collider.proximities(x, &margin(&reach, candidate), None)
     }
 
-    /// What is near at the start of the interval, and the impacts between other features in a candidate that goes on as it did, where the
-    /// surfaces are nearest to each other.
+    /// What is near at the start of the interval, and the impacts between other features in a
+    /// candidate that goes on as it did, where the surfaces are nearest to each other.
     pub fn foresee(&self, candidate: &Candidate<'_>, collider: &mut Collider) -> Foreseen {
         let reach = reach(candidate);
         collider.expect(candidate.motion(), &reach);
@@ -134,8 +141,9 @@ impl Repulsion {
     /// Applies repulsions to a candidate of `share` of the longest interval. `before` are the forces of the interval before, by pair; they only
     /// spare sweeps.
     ///
-    /// First the approach is stopped, which is a matter of forces and velocities; then what is too near is opened, which in the
-    /// kinematic form is none: an opening that went on as velocity would keep cloth at rest trembling.
+    /// First the approach is stopped, which is a matter of forces and velocities; then what is too
+    /// near is opened, which in the kinematic form is none: an opening that went on as velocity
+    /// would keep cloth at rest trembling.
     pub fn apply(
         &self,
         near: &[Proximity],
@@ -193,7 +201,8 @@ impl Repulsion {
         self.in_loops && self.form == RepulsionForm::Kinematic && self.max_sweeps > 0
     }
 
-    /// Contacts for the loops of an integrator: what is near, and impacts that are foreseen. `share` and `before` as in [`Self::apply`].
+    /// Contacts for the loops of an integrator: what is near, and impacts that are foreseen.
+    /// `share` and `before` as in [`Self::apply`].
     pub fn couple(
         &self,
         near: &[Proximity],
@@ -222,7 +231,8 @@ impl Repulsion {
         Coupling::new(contacts, FRACTION * share / candidate.dt, self.max_sweeps)
     }
 
-    /// Opens what the loops of the integrator have left nearer than six tenths of their thickness; returns by how much, by vertex.
+    /// Opens what the loops of the integrator have left nearer than six tenths of their thickness;
+    /// returns by how much, by vertex.
     ///
     /// No velocity: that is a matter of the loops.
     pub fn reopen(
@@ -254,13 +264,15 @@ impl Repulsion {
         change.map(|(x, old)| x - old).collect()
     }
 
-    /// The distance that a near pair should have, in metres: the threshold may be clamped by the rest distance of neighbours.
+    /// The distance that a near pair should have, in metres: the threshold may be clamped by the
+    /// rest distance of neighbours.
     fn thickness(&self, near: &Proximity, point: &ContactPoint, candidate: &Candidate<'_>) -> f64 {
         let thickness = candidate.thickness_of(point);
         thickness.min(near.threshold / REACH)
     }
 
-    /// A near pair as a contact whose approach is stopped, and by how much it is to be opened then, in metres.
+    /// A near pair as a contact whose approach is stopped, and by how much it is to be opened then,
+    /// in metres.
     fn contact(
         &self,
         near: &Proximity,

@@ -1,9 +1,9 @@
 //! Connected impacts move as one rigid body.
 //!
-//! What is free of intersections stays so under rigid motion; so a zone of vertices that are connected by impacts
-//! is given the rigid motion that keeps its linear and angular momentum, and grows by what it meets next. It
-//! resolves any pile in a few rounds, at the price of all motion inside the zone: infinite friction.
-//! Source: course notes, "Rigidifying"; Provot 1997; \[BFA02\].
+//! What is free of intersections stays so under rigid motion; so a zone of vertices that are
+//! connected by impacts is given the rigid motion that keeps its linear and angular momentum, and
+//! grows by what it meets next. It resolves any pile in a few rounds, at the price of all motion
+//! inside the zone: infinite friction. Source: course notes, "Rigidifying"; Provot 1997; \[BFA02\].
 //!
 //! ```text
 //! c = Σ m x₀ / M     d = Σ m (x₁−x₀) / M     L = Σ m (x₀−c) × (x₁−x₀)     I ω = L
@@ -171,7 +171,8 @@ impl Motion {
     }
 }
 
-/// The displacement that all scripted vertices share: `Some(None)` if there are none, `None` if they differ.
+/// The displacement that all scripted vertices share: `Some(None)` if there are none, `None` if
+/// they differ.
 fn common_translation(scripted: &[u32], candidate: &Candidate<'_>) -> Option<Option<DVec3>> {
     let start = candidate.start.positions();
     let way = |v: u32| candidate.x[v as usize] - start[v as usize];
@@ -187,7 +188,8 @@ fn common_translation(scripted: &[u32], candidate: &Candidate<'_>) -> Option<Opt
     rest.iter().all(same).then_some(Some(shift))
 }
 
-/// Solves a symmetric positive semi-definite system in the least-squares sense, by Jacobi rotations.
+/// Solves a symmetric positive semi-definite system in the least-squares sense, by Jacobi
+/// rotations.
 fn solve_symmetric(matrix: DMat3, right: DVec3) -> DVec3 {
     let mut a = matrix.to_cols_array_2d();
     let mut vectors = DMat3::IDENTITY.to_cols_array_2d(); // columns are eigenvectors

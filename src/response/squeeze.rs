@@ -1,13 +1,16 @@
 //! Before a run is stopped: is there room at all?
 //!
-//! Scripted objects may come so near to each other that cloth between them cannot keep its thickness, and all stages fail, [`super::hold`]
-//! too, which lets nothing go where it is pushed to. This asks the exact question instead: does a motion exist that touches
-//! nothing? Contacts that exclude one another at their full gaps give up part of them, as much as the proof of their conflict
-//! says (see [`super::inelastic::pinch`]). Then there is a motion, or a proof that there is none in the
-//! linearised contacts, with the objects that take part in it; or neither within its rounds.
+//! Scripted objects may come so near to each other that cloth between them cannot keep its
+//! thickness, and all stages fail, [`super::hold`] too, which lets nothing go where it is pushed
+//! to. This asks the exact question instead: does a motion exist that touches nothing? Contacts
+//! that exclude one another at their full gaps give up part of them, as much as the proof of their
+//! conflict says (see [`super::inelastic::pinch`]). Then there is a motion, or a proof that there
+//! is none in the linearised contacts, with the objects that take part in it; or neither within its
+//! rounds.
 //!
-//! Source: \[HVTG08\] for the zones; constraints are generated, as there, from what the last motion meets. It is ours to ask for the smallest conflict.
-//! Guaranteed: a [`Pinched`] has been weighed, with all of its rounding errors; linear momentum of free vertices. Not guaranteed: an answer.
+//! Source: \[HVTG08\] for the zones; constraints are generated, as there, from what the last motion
+//! meets. It is ours to ask for the smallest conflict. Guaranteed: a [`Pinched`] has been weighed,
+//! with all of its rounding errors; linear momentum of free vertices. Not guaranteed: an answer.
 
 use super::inelastic::{Inelastic, Pinched, Precision, Zones};
 use super::{Account, Response, Round};
@@ -37,7 +40,8 @@ pub enum NoRoom {
     Unknown,
 }
 
-/// Looks for a motion of the free vertices that touches nothing, with whatever gaps there is room for.
+/// Looks for a motion of the free vertices that touches nothing, with whatever gaps there is room
+/// for.
 ///
 /// # Errors
 /// See [`NoRoom`]; the candidate is then of no use.

@@ -23,8 +23,8 @@ impl Sets {
         v
     }
 
-    /// Merges the movable vertices of an impact; scripted ones (inverse mass 0) do not connect zones.
-    /// Returns the roots merged into one, the new root first; empty if nothing can move.
+    /// Merges the movable vertices of an impact; scripted ones (inverse mass 0) do not connect
+    /// zones. Returns the roots merged into one, the new root first; empty if nothing can move.
     pub(super) fn merge(&mut self, impact: &Impact, inverse_mass: &[f64]) -> Vec<u32> {
         let mut roots: Vec<u32> = impact
             .vertices

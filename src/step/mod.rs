@@ -54,6 +54,22 @@ pub struct Setup {
 }
 
 /// Cloth in motion: a certified state and what moves it on.
+///
+/// # Examples
+/// ```
+/// use percale::Scene;
+///
+/// let mut simulation = Scene::load("drop", &[("cloth.0.shape.cells".into(), "[8, 8]".into())])?.build()?;
+/// let before = simulation.checkpoint();
+/// let report = simulation.step().expect("one frame of free fall");
+/// assert_eq!((report.frame, report.intersections), (1, 0));
+///
+/// let end = simulation.state().positions().to_vec();
+/// simulation.restore(before).expect("a checkpoint of this scene");
+/// simulation.step().expect("the same frame");
+/// assert_eq!(simulation.state().positions(), end, "to the bit");
+/// # Ok::<(), percale::SceneError>(())
+/// ```
 pub struct Simulation {
     dynamics: Dynamics,
     surfaces: Surfaces,

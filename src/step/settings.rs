@@ -81,6 +81,20 @@ pub enum VelocityUpdate {
 }
 
 /// Everything about the collision step that a scene can set.
+///
+/// # Examples
+/// ```
+/// use percale::Settings;
+/// use percale::response::Stage;
+///
+/// let mut settings = Settings {
+///     response: vec![Stage::named("inelastic").unwrap()], // without impulses before it
+///     ..Settings::default()
+/// };
+/// assert!(settings.check().is_ok());
+/// settings.time.max_interval = f64::NAN;
+/// assert!(settings.check().is_err(), "refused by name");
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     /// Output frames per second.

@@ -1,8 +1,8 @@
 //! From chains to paths: the curves on the cloth, their types, their partners.
 //!
-//! A chain in space has two sides; laid out on the cloth each is a path, and where the chain ends at a loop vertex the two
-//! are one path that turns there. \[WLG06\] §4.1 names the types by where a path ends (B on a boundary, I inside) and the
-//! loop vertices (L) on it:
+//! A chain in space has two sides; laid out on the cloth each is a path, and where the chain ends
+//! at a loop vertex the two are one path that turns there. \[WLG06\] §4.1 names the types by where
+//! a path ends (B on a boundary, I inside) and the loop vertices (L) on it:
 //!
 //! ```text
 //! chain                         contour   paths
@@ -15,11 +15,13 @@
 //! boundary to boundary          BB/II, BB/BI, BI/BI: two partners
 //! ```
 //!
-//! We differ: BLB, BLLB and BB/BI need boundaries that touch *exactly*; they are recognised by exact signs at the stored
-//! positions, behind the perturbation. BB/BB, which the paper does not list, is the same coincidence at both ends. CROSS asks for more than
-//! two BLI at one loop vertex: walking round the vertex, the two sides that end on a boundary must follow each other, and so must the two that end
-//! inside; otherwise the parts of the split would pass through each other at the vertex, and the two BLI are kept. On one-sided
-//! surfaces a ring may come back with its sides exchanged; it is CLOSED and its own partner.
+//! We differ: BLB, BLLB and BB/BI need boundaries that touch *exactly*; they are recognised by
+//! exact signs at the stored positions, behind the perturbation. BB/BB, which the paper does not
+//! list, is the same coincidence at both ends. CROSS asks for more than two BLI at one loop vertex:
+//! walking round the vertex, the two sides that end on a boundary must follow each other, and so
+//! must the two that end inside; otherwise the parts of the split would pass through each other at
+//! the vertex, and the two BLI are kept. On one-sided surfaces a ring may come back with its sides
+//! exchanged; it is CLOSED and its own partner.
 
 use glam::DVec3;
 
@@ -373,7 +375,8 @@ fn neighbours(order: &[Option<(usize, bool)>], on_boundary: bool) -> Vec<[usize;
     pairs
 }
 
-/// Enters those of the fitting pairs, each given once, whose two members fit nothing else: any other choice would depend on the numbering.
+/// Enters those of the fitting pairs, each given once, whose two members fit nothing else: any
+/// other choice would depend on the numbering.
 fn pair_where_unique(fitting: impl IntoIterator<Item = [usize; 2]>, partner: &mut [Option<usize>]) {
     let fitting: Vec<[usize; 2]> = fitting.into_iter().collect();
     let mut all: Vec<usize> = fitting.iter().flatten().copied().collect();
@@ -390,8 +393,9 @@ fn pair_where_unique(fitting: impl IntoIterator<Item = [usize; 2]>, partner: &mu
     }
 }
 
-/// The rays that leave a loop vertex, in their order round it: for a BLI its chain and whether the ray's side ends on
-/// the boundary, nothing for others. At an inner vertex the first is repeated at the end. Empty if the faces are not one fan.
+/// The rays that leave a loop vertex, in their order round it: for a BLI its chain and whether the
+/// ray's side ends on the boundary, nothing for others. At an inner vertex the first is repeated at
+/// the end. Empty if the faces are not one fan.
 fn rays_in_order(mesh: &Mesh, found: &Segments, group: &[LoopEnd]) -> Vec<Option<(usize, bool)>> {
     let Some(fan) = fan::around(mesh, group[0].vertex) else {
         return Vec::new();
@@ -441,7 +445,8 @@ fn share_towards(mesh: &Mesh, found: &Segments, crossing: u32, place: &FanFace) 
     }
 }
 
-/// For each chain the other with which it is a BLLB: two BLI whose inner ends are exactly the same point.
+/// For each chain the other with which it is a BLLB: two BLI whose inner ends are exactly the same
+/// point.
 fn partners_in_end(
     mesh: &Mesh,
     x: &[DVec3],
@@ -467,7 +472,8 @@ fn partners_in_end(
             let crossing = crossing_of(chain).expect("only chains with one are in the group");
             mesh.edges()[crossing.edge as usize]
         };
-        // a group has at most as many ends as boundary edges pass one face: few, unless faces are much larger than others
+        // a group has at most as many ends as boundary edges pass one face: few, unless faces are
+        // much larger than others
         let edges: Vec<(usize, [u32; 2])> = group.iter().map(|g| (g.1, edge(g.1))).collect();
         let fitting = (0..edges.len()).flat_map(|i| {
             let (a, own) = edges[i];

@@ -1,8 +1,9 @@
 //! Distances on the surface from one vertex outward.
 //!
-//! Vertices are settled in the order of their distance; a face with two settled corners hands the distance on to the third by laying the face out in a
-//! plane together with the source, which is exact on a flat sheet as long as the straight line stays within the faces it is handed
-//! through, and an upper bound of first order elsewhere. Along edges it is Dijkstra's method.
+//! Vertices are settled in the order of their distance; a face with two settled corners hands the
+//! distance on to the third by laying the face out in a plane together with the source, which is
+//! exact on a flat sheet as long as the straight line stays within the faces it is handed through,
+//! and an upper bound of first order elsewhere. Along edges it is Dijkstra's method.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -14,8 +15,8 @@ use crate::geometry::Mesh;
 
 /// Share of its radius by which a vertex has to lie within a disc.
 ///
-/// On regular grids many vertices are exactly as far as the end of the path; rounding (about 1e-14 of the radius for
-/// a hundred faces on the way) must not decide about them.
+/// On regular grids many vertices are exactly as far as the end of the path; rounding (about 1e-14
+/// of the radius for a hundred faces on the way) must not decide about them.
 const RIM: f64 = 1e-9;
 
 /// Distances from one vertex at a time; the tables are kept.
@@ -38,7 +39,8 @@ impl<'a> Distances<'a> {
         }
     }
 
-    /// Vertices closer to `centre` than the nearer of two points, from there outward; nothing if neither can be reached.
+    /// Vertices closer to `centre` than the nearer of two points, from there outward; nothing if
+    /// neither can be reached.
     ///
     /// A point is three vertices with weights.
     pub(super) fn disc(&mut self, centre: u32, points: [([u32; 3], DVec3); 2]) -> Option<Vec<u32>> {
@@ -71,7 +73,8 @@ impl<'a> Distances<'a> {
         (radius < f64::INFINITY).then_some(disc)
     }
 
-    /// Settles vertices in the order of their distance until `is_enough`; returns them. Distances of others are infinite.
+    /// Settles vertices in the order of their distance until `is_enough`; returns them. Distances
+    /// of others are infinite.
     fn settle(&mut self, source: u32, is_enough: impl Fn(&[bool]) -> bool) -> Vec<u32> {
         // positive floats are ordered like their bits
         let mut heap = BinaryHeap::from([Reverse((0, source))]);
@@ -138,7 +141,8 @@ impl<'a> Distances<'a> {
     }
 }
 
-/// Distance of the third corner of a triangle from a source whose distances to the other two are known.
+/// Distance of the third corner of a triangle from a source whose distances to the other two are
+/// known.
 ///
 /// ```text
 ///        t            a at 0, b at (base, 0); t above with distances `sides` to a and b,
@@ -192,7 +196,8 @@ mod tests {
         for (v, p) in x.iter().enumerate() {
             let straight = p.distance(x[6 * 13 + 6]);
             let found = distances.distance[v];
-            // handed on from face to face: a few percent too far where no face sees the source directly
+            // handed on from face to face: a few percent too far where no face sees the source
+            // directly
             assert!(
                 found > straight - 1e-12 && found < 1.03 * straight + 1e-12,
                 "{found} {straight}"

@@ -112,7 +112,8 @@ impl Analysis {
             .collect()
     }
 
-    /// Writes the intersections as polylines of an OBJ file, one object each, named by type and number.
+    /// Writes the intersections as polylines of an OBJ file, one object each, named by type and
+    /// number.
     ///
     /// # Errors
     /// Those of `out`.
@@ -136,7 +137,8 @@ impl Analysis {
         Ok(())
     }
 
-    /// Writes the intersections as edges of a PLY file, coloured by type; vertices have the number of their intersection.
+    /// Writes the intersections as edges of a PLY file, coloured by type; vertices have the number
+    /// of their intersection.
     ///
     /// # Errors
     /// Those of `out`.

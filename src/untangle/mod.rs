@@ -7,9 +7,10 @@
 //! regions    what is on the wrong side of each path
 //! ```
 //!
-//! The analysis reads positions only; it knows nothing of the past, of masses or of thickness. It works on several
-//! bodies at once and on one, with or without boundary. Meshes that are not manifold are analysed too: an edge with more than two faces counts
-//! as an end of every sheet there.
+//! The analysis reads positions only; it knows nothing of the past, of masses or of thickness. It
+//! works on several bodies at once and on one, with or without boundary. Meshes that are not
+//! manifold are analysed too: an edge with more than two faces counts as an end of every sheet
+//! there.
 
 use glam::{DVec2, DVec3};
 
@@ -50,7 +51,8 @@ pub struct Analysis {
 pub enum Rest<'a> {
     /// Not known: measured on the cloth as it is.
     Unknown,
-    /// Parameters of each corner of each face, in metres; faces next to each other may lie in different charts.
+    /// Parameters of each corner of each face, in metres; faces next to each other may lie in
+    /// different charts.
     Parameters(&'a [[DVec2; 3]]),
 }
 
@@ -72,8 +74,8 @@ impl Rest<'_> {
 
 /// Finds and names all intersections of a mesh.
 ///
-/// The same answer for any number of threads. Time is that of finding overlapping boxes, plus linear in the number of
-/// segments and of inside vertices.
+/// The same answer for any number of threads. Time is that of finding overlapping boxes, plus
+/// linear in the number of segments and of inside vertices.
 ///
 /// # Errors
 /// Positions that are missing, not finite or out of range.
@@ -95,7 +97,8 @@ pub fn analyse(mesh: &Mesh, x: &[DVec3], rest: Rest<'_>) -> Result<Analysis, Mes
     })
 }
 
-/// Joins segments to intersections and paths, without their inside; linear in the number of segments.
+/// Joins segments to intersections and paths, without their inside; linear in the number of
+/// segments.
 pub fn assemble(mesh: &Mesh, x: &[DVec3], segments: &Segments) -> (Vec<Contour>, Vec<Path>) {
     let chains = trace::chains(mesh, x, segments);
     classify::classify(mesh, x, segments, &chains)

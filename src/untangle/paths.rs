@@ -153,7 +153,8 @@ pub struct Path {
     pub segments: Vec<u32>,
     /// The face on this path's side of each segment.
     pub faces: Vec<u32>,
-    /// Points between the segments: segment k runs from point k to point k + 1, or back to point 0 if the path is closed.
+    /// Points between the segments: segment k runs from point k to point k + 1, or back to point 0
+    /// if the path is closed.
     pub points: Vec<End>,
     /// The part of the cloth that is on the wrong side of this path.
     pub inside: Inside,
@@ -195,7 +196,8 @@ pub(super) enum Fold {
 }
 
 impl Path {
-    /// The number, in the partner, of the point that is at the same place in space as point `k` of this path.
+    /// The number, in the partner, of the point that is at the same place in space as point `k` of
+    /// this path.
     pub fn corresponding(&self, k: usize) -> usize {
         let n = self.points.len();
         match (self.fold, self.kind.is_closed()) {
@@ -213,7 +215,8 @@ impl Path {
             End::Crossing(c) => {
                 let crossing = found.crossings[c as usize];
                 let location = &found.locations[c as usize];
-                // the segments on either side of the point lie in one face or in two that the edge joins
+                // the segments on either side of the point lie in one face or in two that the edge
+                // joins
                 if self.faces[k.min(self.faces.len() - 1)] == crossing.face {
                     Place::Face {
                         face: crossing.face,

@@ -1,18 +1,21 @@
-//! Orientation of four vertices, never zero: degenerate contacts are decided by a symbolic perturbation.
+//! Orientation of four vertices, never zero: degenerate contacts are decided by a symbolic
+//! perturbation.
 //!
-//! A vertex exactly on a face, edges that touch, faces in one plane and vertices at one place are all common in
-//! made meshes, and every one of them would break the rule that two crossing faces meet in one segment with two ends.
-//! So vertex i is thought to lie at
+//! A vertex exactly on a face, edges that touch, faces in one plane and vertices at one place are
+//! all common in made meshes, and every one of them would break the rule that two crossing faces
+//! meet in one segment with two ends. So vertex i is thought to lie at
 //!
 //! ```text
 //! xᵢ + ε (i, i², i³),    ε > 0 smaller than any number
 //! ```
 //!
-//! This is the idea of \[EM90\], simulation of simplicity. We differ: one power of ε for all coordinates instead of a
-//! tower (as Emiris and Canny do), because then the proof is short: the orientation of four vertices is a cubic in ε whose
-//! last coefficient is the Vandermonde determinant of their numbers, hence not zero, and its sign is that of the first
-//! coefficient that is not zero. All answers are about *one* perturbed mesh in general position, so that they fit each
-//! other. What is not degenerate is not affected; what is depends on the vertex numbers, and only on them.
+//! This is the idea of \[EM90\], simulation of simplicity. We differ: one power of ε for all
+//! coordinates instead of a tower (as Emiris and Canny do), because then the proof is short: the
+//! orientation of four vertices is a cubic in ε whose last coefficient is the Vandermonde
+//! determinant of their numbers, hence not zero, and its sign is that of the first coefficient that
+//! is not zero. All answers are about *one* perturbed mesh in general position, so that they fit
+//! each other. What is not degenerate is not affected; what is depends on the vertex numbers, and
+//! only on them.
 
 use dashu_int::{IBig, Sign};
 use glam::DVec3;
@@ -20,14 +23,15 @@ use robust::Coord3D;
 
 /// Rounding error of `(b − a) × (c − a) · (d − a)` relative to the sum of its terms' magnitudes.
 ///
-/// A term is a product of three differences (3 roundings and 2 products), passes the subtraction of the cross product
-/// and two additions: 8 u = 4 ε (u = ε/2); one more ε for the rounding of the magnitudes themselves.
+/// A term is a product of three differences (3 roundings and 2 products), passes the subtraction of
+/// the cross product and two additions: 8 u = 4 ε (u = ε/2); one more ε for the rounding of the
+/// magnitudes themselves.
 pub(super) const VOLUME_ERROR: f64 = 5.0 * f64::EPSILON;
 
 /// Six times the signed volume of a tetrahedron, with its rounding error.
 ///
-/// No underflow in the range of [`crate::geometry::mesh::check_positions`]: differences are 0 or multiples of 1e-86,
-/// products of three of them 0 or above 1e-258.
+/// No underflow in the range of [`crate::geometry::mesh::check_positions`]: differences are 0 or
+/// multiples of 1e-86, products of three of them 0 or above 1e-258.
 pub(super) fn volume([a, b, c, d]: [DVec3; 4]) -> (f64, f64) {
     let (u, v, w) = (b - a, c - a, d - a);
     let magnitude = cross_magnitude(u, v).dot(w.abs());
@@ -171,10 +175,11 @@ mod tests {
         ratio.to_integer()
     }
 
-    /// The determinant of the perturbed matrix in integers, at an ε so small that nothing else matters.
+    /// The determinant of the perturbed matrix in integers, at an ε so small that nothing else
+    /// matters.
     ///
-    /// Coordinates are multiples of 2^-300 below 4 and vertex numbers below 10: coefficients of the cubic are 0 or above
-    /// 2^-900, and below 2^60; ε = 2^-1100.
+    /// Coordinates are multiples of 2^-300 below 4 and vertex numbers below 10: coefficients of the
+    /// cubic are 0 or above 2^-900, and below 2^60; ε = 2^-1100.
     fn sign_at_small_epsilon(x: &[DVec3], vertices: [u32; 4]) -> i32 {
         let epsilon = BigInt::from(1) << 300;
         let rows = vertices.map(|v| {

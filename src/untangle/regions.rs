@@ -1,18 +1,23 @@
 //! Inside and outside: the part of the cloth that is on the wrong side of a path.
 //!
-//! \[WLG06\] §4.2. A path that parts the cloth (CLOSED, LL, BB) has two sides; both are flooded in parallel, and the one
-//! that is complete first, the smaller by vertices, is *inside*. A BLI does not part the cloth: only the disc around its loop vertex, just
-//! large enough to reach the nearer of its two ends, is flooded. II (and BI beside BB) uses the region of its partner. BI/BI has none.
+//! \[WLG06\] §4.2. A path that parts the cloth (CLOSED, LL, BB) has two sides; both are flooded in
+//! parallel, and the one that is complete first, the smaller by vertices, is *inside*. A BLI does
+//! not part the cloth: only the disc around its loop vertex, just large enough to reach the nearer
+//! of its two ends, is flooded. II (and BI beside BB) uses the region of its partner. BI/BI has
+//! none.
 //!
-//! Sides are told by parity: walking along a mesh edge changes sides as often as the path crosses that edge. On
-//! the *band*, the faces that the path passes, this either fits all round and gives every vertex a side, or the path does not part
-//! the cloth; beyond the band no edge is crossed, so there each side spreads freely, and where the two meet the path does not part
-//! the cloth either. The cost is that of the path and of the smaller side.
+//! Sides are told by parity: walking along a mesh edge changes sides as often as the path crosses
+//! that edge. On the *band*, the faces that the path passes, this either fits all round and gives
+//! every vertex a side, or the path does not part the cloth; beyond the band no edge is crossed, so
+//! there each side spreads freely, and where the two meet the path does not part the cloth either.
+//! The cost is that of the path and of the smaller side.
 //!
-//! We differ: "CLOSED, LL and BB partition the mesh" holds on a disc only. A BB between two boundaries of a tube or a loop round a handle does not, and is
-//! found out here: [`Inside::None`]. Where a path crosses itself on the cloth, parity makes inside what is enclosed an odd
-//! number of times. Equal sizes are decided by area, then by the smallest vertex number. The disc is measured on the surface (in parameter space if there is one),
-//! not in the plane of the parameters, so that it may cross chart borders.
+//! We differ: "CLOSED, LL and BB partition the mesh" holds on a disc only. A BB between two
+//! boundaries of a tube or a loop round a handle does not, and is found out here: [`Inside::None`].
+//! Where a path crosses itself on the cloth, parity makes inside what is enclosed an odd number of
+//! times. Equal sizes are decided by area, then by the smallest vertex number. The disc is measured
+//! on the surface (in parameter space if there is one), not in the plane of the parameters, so that
+//! it may cross chart borders.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -212,7 +217,8 @@ impl<'a> Flood<'a> {
         if a == vertex { b } else { a }
     }
 
-    /// Gives every vertex reachable from `start` over allowed edges its side; `None` if that does not fit.
+    /// Gives every vertex reachable from `start` over allowed edges its side; `None` if that does
+    /// not fit.
     fn label_from(
         &mut self,
         start: u32,
@@ -294,8 +300,8 @@ impl<'a> Flood<'a> {
 
     /// The smaller of the two parts of a disc, whose vertices come from its centre outward.
     ///
-    /// On crumpled cloth a disc may reach round an end of the path, and then the path does not part it: it is cut
-    /// back to where it does.
+    /// On crumpled cloth a disc may reach round an end of the path, and then the path does not part
+    /// it: it is cut back to where it does.
     fn split_disc(&mut self, centre: u32, disc: &[u32]) -> Vec<u32> {
         // the neighbours of the centre come first, to hold the disc together there
         let edges = self.mesh.edges_of_vertex(centre).iter();
@@ -311,7 +317,8 @@ impl<'a> Flood<'a> {
             for &edge in &self.mesh.face_edges()[face as usize] {
                 let [a, b] = self.mesh.edges()[edge as usize];
                 if let (Ok(a), Ok(b)) = (place(a), place(b)) {
-                    // an end of the path within the ring makes one of these fail; then the others suffice
+                    // an end of the path within the ring makes one of these fail; then the others
+                    // suffice
                     sides.relate(a, b, self.is_odd[edge as usize]);
                 }
             }
@@ -347,7 +354,8 @@ impl<'a> Flood<'a> {
         largest.map_or(Vec::new(), |parts| self.smaller(parts))
     }
 
-    /// The region with fewer vertices, ascending; of two equal ones that of less area, then that of the first vertex.
+    /// The region with fewer vertices, ascending; of two equal ones that of less area, then that of
+    /// the first vertex.
     fn smaller(&self, regions: [Vec<u32>; 2]) -> Vec<u32> {
         let [mut a, mut b] = regions;
         a.sort_unstable();

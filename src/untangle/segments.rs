@@ -9,8 +9,9 @@
 //! a common edge        in that edge
 //! ```
 //!
-//! so the crossings alone determine all segments. \[WLG06\] §4 counts two *corresponding* segments per pair of faces, one
-//! on each; here a [`Segment`] is the pair, and its two sides are the paper's segments.
+//! so the crossings alone determine all segments. \[WLG06\] §4 counts two *corresponding* segments
+//! per pair of faces, one on each; here a [`Segment`] is the pair, and its two sides are the
+//! paper's segments.
 
 use glam::DVec3;
 use rayon::prelude::*;
@@ -37,8 +38,8 @@ pub struct Location {
     pub along_edge: f64,
     /// Weights of the face's corners.
     pub weights: DVec3,
-    /// Whether something only touches here (a vertex on a face, an edge on an edge, a common plane), so that the
-    /// perturbation has made it a crossing.
+    /// Whether something only touches here (a vertex on a face, an edge on an edge, a common
+    /// plane), so that the perturbation has made it a crossing.
     pub is_touch: bool,
 }
 
@@ -74,7 +75,8 @@ pub struct Segments {
 impl Segments {
     /// Finds them all. Pairs of two obstacle faces are left out: no certificate covers them.
     ///
-    /// Positions must have passed [`crate::geometry::mesh::check_positions`]. Parallel, in the same order for any number of threads.
+    /// Positions must have passed [`crate::geometry::mesh::check_positions`]. Parallel, in the same
+    /// order for any number of threads.
     pub fn find(mesh: &Mesh, x: &[DVec3]) -> Self {
         let crossings = find_crossings(mesh, x);
         let locations = crossings
@@ -191,9 +193,11 @@ fn passes(x: &[DVec3], ends: [u32; 2], face: &Plane) -> bool {
     perturb::is_positive(x, [p, q, b, c]) == turn && perturb::is_positive(x, [p, q, c, a]) == turn
 }
 
-/// Whether an edge certainly passes beside a face, seen along the main axis of its normal; `false` means "ask".
+/// Whether an edge certainly passes beside a face, seen along the main axis of its normal; `false`
+/// means "ask".
 ///
-/// This is what makes flat sheets cheap: there every neighbouring pair is coplanar, and floats cannot tell sides.
+/// This is what makes flat sheets cheap: there every neighbouring pair is coplanar, and floats
+/// cannot tell sides.
 fn beside(x: &[DVec3], ends: [u32; 2], face: &Plane) -> bool {
     let n = face.normal.abs();
     let k = if n.x >= n.y && n.x >= n.z {
@@ -220,8 +224,8 @@ fn beside(x: &[DVec3], ends: [u32; 2], face: &Plane) -> bool {
     }
 }
 
-/// Rounding error of [`turn`] relative to the magnitudes: two differences, a product and a subtraction round once each,
-/// 4 u = 2 ε; one more ε for the rounding of the magnitudes.
+/// Rounding error of [`turn`] relative to the magnitudes: two differences, a product and a
+/// subtraction round once each, 4 u = 2 ε; one more ε for the rounding of the magnitudes.
 const TURN_ERROR: f64 = 3.0 * f64::EPSILON;
 
 /// Sign of the turn a → b → c in the plane, 0 where floats cannot tell.
@@ -273,8 +277,8 @@ fn is_touch(mesh: &Mesh, x: &[DVec3], crossing: Crossing) -> bool {
 
 /// Makes the segments from the crossings, in time linear in their number (and that of the faces).
 ///
-/// Crossing (e, f) is an end of the segment (g, f) for every face g around e. Segments are collected in buckets by
-/// their smaller face; a bucket holds the few faces that cross it.
+/// Crossing (e, f) is an end of the segment (g, f) for every face g around e. Segments are
+/// collected in buckets by their smaller face; a bucket holds the few faces that cross it.
 fn pair_up(mesh: &Mesh, crossings: &[Crossing]) -> Vec<Segment> {
     let mut starts = vec![0u32; mesh.faces().len() + 1];
     let for_each = |visit: &mut dyn FnMut(usize, u32, u32)| {

@@ -1,7 +1,7 @@
 //! From segments to chains: the curves in space along which sheets cross.
 //!
-//! Crossing (e, f) joins the segments (g, f) and (h, f) of the two faces g, h around e. A chain follows these joints until
-//! it comes back or to an end:
+//! Crossing (e, f) joins the segments (g, f) and (h, f) of the two faces g, h around e. A chain
+//! follows these joints until it comes back or to an end:
 //!
 //! ```text
 //! an edge with one face     the cloth ends here: B on the side of the edge, I (or B, if it ends on both) on the other
@@ -9,8 +9,8 @@
 //! a loop vertex             the chain's two sides meet: the path turns from one to the other
 //! ```
 //!
-//! Along a chain the two *sides* are kept apart: at (e, f) the side that holds f stays in f, the other steps over e.
-//! One visit per segment; the time is linear.
+//! Along a chain the two *sides* are kept apart: at (e, f) the side that holds f stays in f, the
+//! other steps over e. One visit per segment; the time is linear.
 
 use glam::DVec3;
 

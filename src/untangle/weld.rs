@@ -1,7 +1,8 @@
 //! Seams: panels that are sewn together, as one surface.
 //!
-//! A path that reaches a seam goes on across it, but to a mesh the panels are apart, and the path ends there. Welding makes
-//! sewn vertices one. Where the seam gapes, they meet in the middle: the analysis is then that of the closed seam.
+//! A path that reaches a seam goes on across it, but to a mesh the panels are apart, and the path
+//! ends there. Welding makes sewn vertices one. Where the seam gapes, they meet in the middle: the
+//! analysis is then that of the closed seam.
 
 use glam::DVec3;
 
@@ -11,7 +12,8 @@ use crate::geometry::{Body, Mesh};
 /// A mesh with its seams closed.
 #[derive(Clone, Debug)]
 pub struct Welded {
-    /// The same faces in the same order; vertices that were sewn to a smaller number are not used any more.
+    /// The same faces in the same order; vertices that were sewn to a smaller number are not used
+    /// any more.
     pub mesh: Mesh,
     /// Positions of all vertices.
     pub positions: Vec<DVec3>,
@@ -24,7 +26,8 @@ pub struct Welded {
 /// Bodies that are sewn together become one, as do those between them.
 ///
 /// # Errors
-/// A face that loses an edge, two faces that become one, or panels with an obstacle between them in the numbering.
+/// A face that loses an edge, two faces that become one, or panels with an obstacle between them in
+/// the numbering.
 ///
 /// # Panics
 /// If a seam names a vertex that does not exist, or positions are missing.
@@ -58,8 +61,8 @@ pub fn weld(mesh: &Mesh, x: &[DVec3], seams: &[[u32; 2]]) -> Result<Welded, Mesh
     })
 }
 
-/// Pairs of boundary vertices at exactly the same place, each with the next of its place: seams of panels that were cut
-/// apart when a file was written.
+/// Pairs of boundary vertices at exactly the same place, each with the next of its place: seams of
+/// panels that were cut apart when a file was written.
 pub fn coincident(mesh: &Mesh, x: &[DVec3]) -> Vec<[u32; 2]> {
     let mut boundary: Vec<u32> = (0..mesh.edges().len() as u32)
         .filter(|&e| mesh.is_boundary(e))

@@ -1,10 +1,12 @@
 //! The auditor: a second, independent implementation of the static intersection test.
 //!
-//! It finds the crossing face pairs of stored positions, bit for bit, and shares no code with the continuous
-//! test, with `geometry::intersect` or with the tree: a judge must not lean on the defendant.
+//! It finds the crossing face pairs of stored positions, bit for bit, and shares no code with the
+//! continuous test, with `geometry::intersect` or with the tree: a judge must not lean on the
+//! defendant.
 //!
-//! **Definition.** Two faces *cross* if some feature of the one (vertex, edge, face) meets some feature of the
-//! other with which it has no vertex in common; features are closed sets, so touching counts. For faces of positive area this says:
+//! **Definition.** Two faces *cross* if some feature of the one (vertex, edge, face) meets some
+//! feature of the other with which it has no vertex in common; features are closed sets, so
+//! touching counts. For faces of positive area this says:
 //!
 //! ```text
 //! no common vertex     they meet at all
@@ -12,13 +14,14 @@
 //! a common edge        they meet anywhere besides it        (folded flat onto each other)
 //! ```
 //!
-//! A face that has no area is legal by itself; whether it crosses another follows from the definition.
-//! Pairs of two obstacle faces are outside the certificate and counted apart.
+//! A face that has no area is legal by itself; whether it crosses another follows from the
+//! definition. Pairs of two obstacle faces are outside the certificate and counted apart.
 //!
-//! **How.** Candidate pairs come from a recursive median split of the face boxes. A pair is dismissed if some
-//! direction separates its features beyond the rounding error; what is left is decided by orientation signs,
-//! in floats where these are certain, in integers otherwise. Right for all finite coordinates: where products over- or
-//! underflow, the float tests do not claim anything.
+//! **How.** Candidate pairs come from a recursive median split of the face boxes. A pair is
+//! dismissed if some direction separates its features beyond the rounding error; what is left is
+//! decided by orientation signs, in floats where these are certain, in integers otherwise. Right
+//! for all finite coordinates: where products over- or underflow, the float tests do not claim
+//! anything.
 
 use dashu_int::{IBig, Sign};
 use glam::{DVec2, DVec3};
@@ -33,7 +36,8 @@ pub fn intersections(mesh: &Mesh, x: &[DVec3]) -> Vec<[u32; 2]> {
     crossings(mesh, x, false)
 }
 
-/// Crossing pairs of two obstacle faces, which no certificate covers; same form as [`intersections`].
+/// Crossing pairs of two obstacle faces, which no certificate covers; same form as
+/// [`intersections`].
 ///
 /// # Panics
 /// If a coordinate is not finite, or positions are missing.
@@ -97,15 +101,16 @@ impl Cell {
 
 /// Below this number all pairs are compared; the split costs more than it saves.
 const LEAF_SIZE: usize = 16;
-/// Neither side of a split may keep more than this share of the boxes; else too many lie on both sides.
+/// Neither side of a split may keep more than this share of the boxes; else too many lie on both
+/// sides.
 const MAX_SHARE: f64 = 0.75;
 /// Levels that run in parallel; beyond them tasks are too small to be worth it.
 const PARALLEL_DEPTH: u32 = 6;
 
 /// Pairs of overlapping boxes that pass `test`, each once, unsorted.
 ///
-/// `boxes` are all those that meet `cell`. A pair is reported in the one cell that holds the least corner of its
-/// common box: that corner lies in both boxes, so both were handed down to that cell.
+/// `boxes` are all those that meet `cell`. A pair is reported in the one cell that holds the least
+/// corner of its common box: that corner lies in both boxes, so both were handed down to that cell.
 fn overlapping(
     boxes: Vec<Extent>,
     cell: Cell,
@@ -155,8 +160,8 @@ struct Split {
     above: Vec<Extent>,
 }
 
-/// A split at the median of the boxes' lower ends within the cell, along the axis of largest spread on which it
-/// parts them well; none if there is no such axis.
+/// A split at the median of the boxes' lower ends within the cell, along the axis of largest spread
+/// on which it parts them well; none if there is no such axis.
 fn split(boxes: &[Extent], cell: &Cell) -> Option<Split> {
     let end = |b: &Extent, k: usize| b.min[k].max(cell.min[k]);
     let spread = |k: usize| {
@@ -192,9 +197,10 @@ fn split(boxes: &[Extent], cell: &Cell) -> Option<Split> {
 
 /// Whether two faces cross, by the definition above reduced to the features that decide it.
 ///
-/// No common vertex: if the triangles meet, an edge of one meets the other. One common vertex s: if they meet in
-/// p ≠ s they meet along s–p, continued until it leaves one of the two through the edge opposite to s. Common
-/// edge: the convex overlap then has a corner that is an apex in the other face, or two sides that cross.
+/// No common vertex: if the triangles meet, an edge of one meets the other. One common vertex s: if
+/// they meet in p ≠ s they meet along s–p, continued until it leaves one of the two through the
+/// edge opposite to s. Common edge: the convex overlap then has a corner that is an apex in the
+/// other face, or two sides that cross.
 fn faces_cross(f: [u32; 3], g: [u32; 3], x: &[DVec3]) -> bool {
     let at = |v: u32| x[v as usize];
     let (a, b) = (f.map(at), g.map(at));
@@ -234,14 +240,17 @@ fn sides([a, b, c]: [DVec3; 3]) -> [[DVec3; 2]; 3] {
 /// Rounding error of one term of [`separated`] relative to `Σ|dₖ||xₖ − oₖ|`.
 ///
 /// The difference, the product and two additions round once each: 4 u, u = ε/2. Both terms of a gap
-/// and their subtraction double it and add one: 9 u; the computed sum of magnitudes may be 4 u too small, which is of second order.
-/// 8 ε leaves a factor of almost two. Underflow is covered by the absolute term in `separated`.
+/// and their subtraction double it and add one: 9 u; the computed sum of magnitudes may be 4 u too
+/// small, which is of second order. 8 ε leaves a factor of almost two. Underflow is covered by the
+/// absolute term in `separated`.
 const SEPARATION_ERROR: f64 = 8.0 * f64::EPSILON;
 
-/// Whether some direction *certainly* separates the convex hulls of `a` and `b`; `false` means "ask".
+/// Whether some direction *certainly* separates the convex hulls of `a` and `b`; `false` means
+/// "ask".
 ///
-/// Tried are the directions of the separating-axis theorem for triangles in space and in a plane: normals, cross products
-/// of sides, and sides turned in their plane. Rounding of the direction itself does no harm.
+/// Tried are the directions of the separating-axis theorem for triangles in space and in a plane:
+/// normals, cross products of sides, and sides turned in their plane. Rounding of the direction
+/// itself does no harm.
 fn separated(a: &[DVec3], b: &[DVec3]) -> bool {
     let origin = b[0];
     let separates = |d: DVec3| {
@@ -271,7 +280,8 @@ fn separated(a: &[DVec3], b: &[DVec3]) -> bool {
         }
     };
     let ((a_sides, a_count), (b_sides, b_count)) = (sides_of(a), sides_of(b));
-    // a segment has no normal of its own: take that of the plane through it and a point of the other hull
+    // a segment has no normal of its own: take that of the plane through it and a point of the
+    // other hull
     let between = b[0] - a[0];
     let normal = |s: &[DVec3; 3], count| s[0].cross(if count == 3 { s[1] } else { between });
     let normals = [normal(&a_sides, a_count), normal(&b_sides, b_count)];
@@ -305,7 +315,8 @@ fn segment_meets_triangle([p, q]: [DVec3; 2], [a, b, c]: [DVec3; 3]) -> bool {
         return false;
     }
     if above_p != 0 || above_q != 0 {
-        // the line crosses the plane in one point, which is inside if it passes all sides on one hand
+        // the line crosses the plane in one point, which is inside if it passes all sides on one
+        // hand
         let hands = [(a, b), (b, c), (c, a)].map(|(u, v)| side_of_plane(p, q, u, v));
         return hands.iter().all(|&s| s >= 0) || hands.iter().all(|&s| s <= 0);
     }
@@ -337,7 +348,8 @@ fn segments_meet([p, q]: [DVec3; 2], [a, b]: [DVec3; 2]) -> bool {
     if separated(&[p, q], &[a, b]) || side_of_plane(p, q, a, b) != 0 {
         return false;
     }
-    // in one plane: seen along any axis on which they are not parallel, they cross as they do in the plane
+    // in one plane: seen along any axis on which they are not parallel, they cross as they do in
+    // the plane
     let turns = |k| {
         [
             turn(p, q, a, k),
@@ -365,10 +377,12 @@ fn point_meets_segment(p: DVec3, [a, b]: [DVec3; 2]) -> bool {
     a.min(b).cmple(p).all() && p.cmple(a.max(b)).all() && (0..3).all(|k| turn(a, b, p, k) == 0)
 }
 
-/// Rounding error of the determinant in [`side_of_plane`] relative to the sum of its terms' magnitudes.
+/// Rounding error of the determinant in [`side_of_plane`] relative to the sum of its terms'
+/// magnitudes.
 ///
-/// A term is a product of three differences (3 roundings, 2 for the products), goes through the subtraction of the
-/// cross product and two additions: 8 u = 4 ε. The computed sum of magnitudes is too small by second order only.
+/// A term is a product of three differences (3 roundings, 2 for the products), goes through the
+/// subtraction of the cross product and two additions: 8 u = 4 ε. The computed sum of magnitudes is
+/// too small by second order only.
 const SIDE_ERROR: f64 = 5.0 * f64::EPSILON;
 
 /// Sign of (b − a) × (c − a) · (d − a): the side of the plane a b c on which d lies.
@@ -392,8 +406,8 @@ fn side_of_plane(a: DVec3, b: DVec3, c: DVec3, d: DVec3) -> i32 {
     })
 }
 
-/// Rounding error of the determinant in [`turn`] relative to the sum of its terms' magnitudes: two differences,
-/// a product and the subtraction are 4 u = 2 ε.
+/// Rounding error of the determinant in [`turn`] relative to the sum of its terms' magnitudes: two
+/// differences, a product and the subtraction are 4 u = 2 ε.
 const TURN_ERROR: f64 = 3.0 * f64::EPSILON;
 
 /// Sign of the turn from a→b to a→c, seen along axis `k`.

@@ -1,8 +1,9 @@
 //! The judge: the only place where a certificate is issued.
 //!
-//! A [`Verified`] exists only if its positions, as stored, cross nothing, and if the straight motion that led
-//! to them met nothing on the way. It sees neither the response nor the dynamics: whatever stages believe does
-//! not count. [`audit`] is a second implementation that shares no code with the first.
+//! A [`Verified`] exists only if its positions, as stored, cross nothing, and if the straight
+//! motion that led to them met nothing on the way. It sees neither the response nor the dynamics:
+//! whatever stages believe does not count. [`audit`] is a second implementation that shares no code
+//! with the first.
 
 pub mod audit;
 
@@ -16,9 +17,31 @@ use crate::geometry::mesh::{check_positions, flush_tiny};
 use crate::geometry::{Asked, Collider, Mesh, Motion, Proof, ccd};
 use crate::state::Candidate;
 
-/// A state that is proved free of intersections; pairs of two obstacle features are outside the certificate.
+/// A state that is proved free of intersections; pairs of two obstacle features are outside the
+/// certificate.
 ///
-/// Made by [`start`] and [`accept`] only. Velocities may be replaced: the certificate is about positions.
+/// Made by [`start`] and [`accept`] only. Velocities may be replaced: the certificate is about
+/// positions.
+///
+/// # Examples
+/// ```
+/// use std::sync::Arc;
+/// use percale::{Collider, DVec3, Mesh};
+///
+/// let mesh = Arc::new(Mesh::new(6, vec![[0, 1, 2], [3, 4, 5]])?);
+/// let lower = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]];
+/// let upper = [[0.2, 0.1, 0.2], [1.2, 0.1, 0.2], [0.2, 0.1, 1.2]];
+/// let x0: Vec<DVec3> = lower.iter().chain(&upper).map(|&x| x.into()).collect();
+/// let collider = Collider::new(&mesh);
+/// let v0 = vec![DVec3::ZERO; 6];
+/// assert!(collider.start(x0.clone(), v0.clone()).is_ok());
+///
+/// let mut tangled = x0;
+/// tangled[3].y = -0.1;
+/// let refused = collider.start(tangled, v0).unwrap_err();
+/// assert!(refused.to_string().contains("first faces 0"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Verified {
     mesh: Arc<Mesh>,
@@ -92,12 +115,16 @@ impl Collider {
 
 /// Certifies the end of a motion, or says why not; the start is untouched either way.
 ///
-/// The continuous test is run in exact mode over every pair, on the very bits of the end: what starts apart and meets nothing on
-/// the way ends apart. What a [`Proof`] of this mesh, start and motion covers is not tested again; one of anything else covers nothing. Coordinates below 1e-70 m become 0 before they are judged. The velocities of the new state are the mean ones, `(x − x₀)/dt`.
+/// The continuous test is run in exact mode over every pair, on the very bits of the end: what
+/// starts apart and meets nothing on the way ends apart. What a [`Proof`] of this mesh, start and
+/// motion covers is not tested again; one of anything else covers nothing. Coordinates below 1e-70
+/// m become 0 before they are judged. The velocities of the new state are the mean ones, `(x −
+/// x₀)/dt`.
 ///
 /// # Errors
 /// [`StepError::BadCandidate`] for positions that are not numbers or out of range,
-/// [`StepError::Unresolved`] if something meets on the way, [`StepError::BadValue`] for a collider of another mesh.
+/// [`StepError::Unresolved`] if something meets on the way, [`StepError::BadValue`] for a collider
+/// of another mesh.
 pub fn accept(
     candidate: Candidate<'_>,
     collider: &mut Collider,

@@ -1,4 +1,5 @@
-//! Tests of every matrix against differences of forces, and of the closed-form projections against numerical ones.
+//! Tests of every matrix against differences of forces, and of the closed-form projections against
+//! numerical ones.
 
 use glam::{DMat3, DVec2, DVec3};
 
@@ -160,7 +161,8 @@ fn assembled(dynamics: &Dynamics, x: &[DVec3], weights: Weights) -> BlockMatrix 
 
 #[test]
 fn the_assembled_stiffness_is_the_slope_of_the_forces() {
-    // rest angles of a crumpled shape, and the same crumple stretched evenly: every part is positive, nothing is dropped
+    // rest angles of a crumpled shape, and the same crumple stretched evenly: every part is
+    // positive, nothing is dropped
     let (mesh, flat) = sheet(4);
     let crumpled = shaken(&flat, 0.05, 8);
     for stretch in [Stretch::Springs, Stretch::Membrane] {
@@ -265,7 +267,8 @@ fn drag_is_the_same_as_a_matrix_and_face_by_face() {
     }
 }
 
-/// −∂E/∂x by central differences against the force, and −∂f/∂x against the matrix times a direction; relative 1e-6.
+/// −∂E/∂x by central differences against the force, and −∂f/∂x against the matrix times a
+/// direction; relative 1e-6.
 fn assert_consistent(
     x: &[DVec3],
     energy: &dyn Fn(&[DVec3]) -> f64,
@@ -366,8 +369,8 @@ fn soft_pins_and_open_seams_have_their_derivatives() {
 
 #[test]
 fn hardening_has_its_derivatives() {
-    // stretched far more along one axis, so that the largest stretch is smooth; its matrix keeps ∇σ ∇σᵀ and drops (σ − near) ∇²σ, which
-    // is small just above where hardening begins
+    // stretched far more along one axis, so that the largest stretch is smooth; its matrix keeps ∇σ
+    // ∇σᵀ and drops (σ − near) ∇²σ, which is small just above where hardening begins
     let (mesh, rest) = sheet(2);
     let dynamics = Dynamics::new(
         &mesh,
@@ -404,7 +407,8 @@ fn hardening_has_its_derivatives() {
             assert!((slope + f[i][axis]).abs() < 1e-6 * largest);
         }
     }
-    // the matrix where the dropped part is small: 1e-7 above the start of hardening, which is 0.9 of a limit of 10 %
+    // the matrix where the dropped part is small: 1e-7 above the start of hardening, which is 0.9
+    // of a limit of 10 %
     let x = stretched(1.09 + 1e-7);
     let d: Vec<DVec3> = rest
         .iter()
@@ -432,8 +436,8 @@ fn hardening_has_its_derivatives() {
 
 #[test]
 fn dampers_resist_the_rate_of_what_the_elements_measure() {
-    // along a motion x + t v the power of damping is Σ c Ċ², Ċ by differences of the elastic energy of an element measured from its own
-    // present state: E(t) = ½ k (C(t) − C(0))² = ½ k Ċ² t²
+    // along a motion x + t v the power of damping is Σ c Ċ², Ċ by differences of the elastic energy
+    // of an element measured from its own present state: E(t) = ½ k (C(t) − C(0))² = ½ k Ċ² t²
     let (mesh, rest) = sheet(2);
     let x = shaken(&rest, 0.05, 43);
     let v = shaken(&vec![DVec3::ZERO; x.len()], 1.0, 44);

@@ -23,7 +23,8 @@ fn run(dynamics: &Dynamics, rest: &[DVec3], steps: u32, dt: f64) -> (Vec<DVec3>,
     (x, v)
 }
 
-/// Where the middle of a sheet's last row comes to rest when it hangs from its first; warp down if `warp`, else weft.
+/// Where the middle of a sheet's last row comes to rest when it hangs from its first; warp down if
+/// `warp`, else weft.
 fn hung(fabric: Fabric, stretch: Stretch, warp: bool) -> DVec3 {
     let (mesh, flat) = sheet(4);
     let rest: Vec<DVec3> = flat.iter().map(|p| DVec3::new(p.z, -p.x, 0.0)).collect();
@@ -271,7 +272,8 @@ fn the_keys_of_the_integrators_do_what_they_say() {
     };
     assert!(euler(1e-6, 1).iterations > euler(1e-3, 1).iterations);
 
-    // the linear step does not see that its own motion turns the sheet: it stretches by √(1 + ω² dt²) − 1
+    // the linear step does not see that its own motion turns the sheet: it stretches by √(1 + ω²
+    // dt²) − 1
     let spun = |max_newton: u32| {
         let settings = Settings {
             gravity: [0.0; 3],

@@ -1,4 +1,5 @@
-//! Laws that every proposal obeys, whatever the model: momentum, energy, invariances; and derivatives by differences.
+//! Laws that every proposal obeys, whatever the model: momentum, energy, invariances; and
+//! derivatives by differences.
 
 use glam::{DMat3, DQuat, DVec2, DVec3};
 
@@ -447,7 +448,8 @@ fn stretch_and_shear_have_the_moduli_of_the_fabric() {
     let strain = 1e-5;
     let along = |e: f64, n: f64| DMat3::from_diagonal(DVec3::new(1.0 + e, 1.0, 1.0 + n));
     let sheared = DMat3::from_cols(DVec3::X, DVec3::Y, DVec3::new(strain, 0.0, 1.0));
-    // springs on a square grid: the diagonals add the shear modulus to the stretch, and couple by it
+    // springs on a square grid: the diagonals add the shear modulus to the stretch, and couple by
+    // it
     let expected = |stretch| match stretch {
         Stretch::Springs => [1050.0, 450.0, 50.0, 1050.0 + 450.0 + 2.0 * 50.0],
         Stretch::Membrane => [1000.0, 400.0, 50.0, 1000.0 + 400.0 + 2.0 * 100.0],

@@ -34,7 +34,8 @@ fn implicit() -> Settings {
     }
 }
 
-/// Sag of an inextensible rope of length 1 m between supports at distance `span`: length 2a sinh(span/2a), sag a (cosh − 1).
+/// Sag of an inextensible rope of length 1 m between supports at distance `span`: length 2a
+/// sinh(span/2a), sag a (cosh − 1).
 fn catenary_sag(span: f64) -> f64 {
     let (mut low, mut high) = (0.05, 10.0);
     for _ in 0..100 {
@@ -83,7 +84,8 @@ fn a_hanging_sheet_converges_to_the_catenary() {
 
 #[test]
 fn a_cantilever_bends_as_peirce_says() {
-    // Peirce 1930: bending length c = (B/ρg)^⅓ = l (cos ½θ / 8 tan θ)^⅓, l the overhang, θ the slope of its chord
+    // Peirce 1930: bending length c = (B/ρg)^⅓ = l (cos ½θ / 8 tan θ)^⅓, l the overhang, θ the
+    // slope of its chord
     let fabric = Fabric::default();
     let bending_length = libm::cbrt(fabric.bend[0] / (fabric.density * 9.81));
     for stretch in [Stretch::Springs, Stretch::Membrane] {
@@ -115,7 +117,8 @@ fn a_cantilever_bends_as_peirce_says() {
     }
 }
 
-/// A square that swings about two pinned corners: lumped, a pendulum of length 1 m. Angle after 0.5 s.
+/// A square that swings about two pinned corners: lumped, a pendulum of length 1 m. Angle after 0.5
+/// s.
 fn swung(integrator: Integrator, steps: u32) -> f64 {
     let (mesh, rest) = strip([1, 1], [1.0, 1.0]);
     let fabric = Fabric {
@@ -179,7 +182,8 @@ fn a_pendulum_swings_to_the_order_of_the_integrator() {
         );
         ((c - angle).abs(), libm::log2(((a - b) / (b - c)).abs()))
     };
-    // what remains is the stretch of the sheet by its own weight, some 1e-4 of its length at 10 kN/m
+    // what remains is the stretch of the sheet by its own weight, some 1e-4 of its length at 10
+    // kN/m
     let (error, second) = order(&newmark, 1000);
     println!("Newmark: error {error:.1e}, order {second:.2}");
     assert!(error < 5e-4 && (second - 2.0).abs() < 0.1);

@@ -53,7 +53,8 @@ pub(super) fn closest_on_triangle([a, b, c]: [DVec3; 3]) -> [f64; 3] {
 
 /// Parameters (s, u) in [0, 1] that minimise |r + s·e − u·f|.
 ///
-/// Ericson, Real-Time Collision Detection, §5.1.9. Parallel edges start from s = 0, which the clamping of u corrects.
+/// Ericson, Real-Time Collision Detection, §5.1.9. Parallel edges start from s = 0, which the
+/// clamping of u corrects.
 pub(super) fn closest_on_edges(r: DVec3, e: DVec3, f: DVec3) -> (f64, f64) {
     let (a, b, c) = (e.length_squared(), e.dot(f), e.dot(r));
     let (g, h) = (f.length_squared(), f.dot(r));
@@ -74,7 +75,8 @@ pub(super) fn closest_on_edges(r: DVec3, e: DVec3, f: DVec3) -> (f64, f64) {
     }
 }
 
-/// `numerator / denominator` clamped to [0, 1]; 0 if the denominator is not positive or nothing is a number.
+/// `numerator / denominator` clamped to [0, 1]; 0 if the denominator is not positive or nothing is
+/// a number.
 fn fraction(numerator: f64, denominator: f64) -> f64 {
     let x = numerator / denominator;
     if denominator > 0.0 && x > 0.0 {

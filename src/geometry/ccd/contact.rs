@@ -1,6 +1,7 @@
 //! Where and along which direction two features meet: weights and normal for the response.
 //!
-//! Nothing here is part of a proof, but everything is finite, of unit length and consistently oriented.
+//! Nothing here is part of a proof, but everything is finite, of unit length and consistently
+//! oriented.
 
 use glam::DVec3;
 
@@ -14,24 +15,27 @@ const WEIGHT_UNIT: f64 = 1.0 / (1u64 << 50) as f64;
 /// Contact points at least this fraction of a feature inside it meet along the polygon's normal.
 const INSIDE: f64 = 1.0e-6;
 
-/// Edges of the polygon with a smaller sine between them count as parallel: its normal, which carries a relative error
-/// of about 10 ε over the sine, would be off by more than 1e-8.
+/// Edges of the polygon with a smaller sine between them count as parallel: its normal, which
+/// carries a relative error of about 10 ε over the sine, would be off by more than 1e-8.
 const LEAST_SINE: f64 = 1.0e-7;
 
-/// A direction is used if its cosine with the way that the contact points have come is at least this: a response along a
-/// direction at a right angle to the approach does nothing. Fast sliding makes small cosines, rounding smaller ones.
+/// A direction is used if its cosine with the way that the contact points have come is at least
+/// this: a response along a direction at a right angle to the approach does nothing. Fast sliding
+/// makes small cosines, rounding smaller ones.
 const LEAST_COSINE: f64 = 1.0e-6;
 
-/// Distances below this fraction of the features' extent give no direction: their rounding error, about 10 ε of the
-/// extent, would tilt it by more than 1e-6.
+/// Distances below this fraction of the features' extent give no direction: their rounding error,
+/// about 10 ε of the extent, would tilt it by more than 1e-6.
 const LEAST_DISTANCE: f64 = 1.0e-9;
 
-/// How much before the impact the closest points are looked at, as fractions of its time: as late as the distance allows.
+/// How much before the impact the closest points are looked at, as fractions of its time: as late
+/// as the distance allows.
 const EARLIER: [f64; 6] = [0.0, 1.0e-6, 1.0e-4, 1.0e-2, 0.1, 1.0];
 
 /// The kinds of pairs, as far as contact data differ.
 pub(super) trait Weights {
-    /// Signed weights of the closest points of the features (see [`crate::geometry::Impact`]) from the corners.
+    /// Signed weights of the closest points of the features (see [`crate::geometry::Impact`]) from
+    /// the corners.
     fn weights(&self) -> [f64; 4];
 }
 

@@ -1,17 +1,19 @@
 //! The papers' test: times of coplanarity from the cubic, then proximity at those times.
 //!
-//! Source: Bridson, course notes on cloth collisions, "Solving the Cubic" (after Provot 1997): solve the derivative for
-//! critical points, look for roots in the sub-intervals between them, by the secant method where the sign changes, and
-//! count the cubic as zero where it is close enough at their ends; then "check proximity (some tolerance) at possible
-//! collision times".
+//! Source: Bridson, course notes on cloth collisions, "Solving the Cubic" (after Provot 1997):
+//! solve the derivative for critical points, look for roots in the sub-intervals between them, by
+//! the secant method where the sign changes, and count the cubic as zero where it is close enough
+//! at their ends; then "check proximity (some tolerance) at possible collision times".
 //!
-//! We differ: the cubic is evaluated from the positions at a time, not from power coefficients, and the secant is kept
-//! inside its bracket (Illinois rule), so that it cannot run away. Tolerances are fractions of the pair's extent, the
-//! largest coordinate difference of the two features during the motion.
+//! We differ: the cubic is evaluated from the positions at a time, not from power coefficients, and
+//! the secant is kept inside its bracket (Illinois rule), so that it cannot run away. Tolerances
+//! are fractions of the pair's extent, the largest coordinate difference of the two features during
+//! the motion.
 //!
-//! What is guaranteed: nothing. Motions that stay coplanar make the cubic vanish identically, and roots closer to each
-//! other than the tolerance are lost. The caller therefore certifies: it answers `Never` only if the certified search
-//! excludes a meeting, and `Uncertain` where this test finds nothing but the search cannot exclude one.
+//! What is guaranteed: nothing. Motions that stay coplanar make the cubic vanish identically, and
+//! roots closer to each other than the tolerance are lost. The caller therefore certifies: it
+//! answers `Never` only if the certified search excludes a meeting, and `Uncertain` where this test
+//! finds nothing but the search cannot exclude one.
 
 use super::closest::closest_to_origin;
 use super::gap::Gap;
@@ -22,7 +24,8 @@ const CLOSE_TO_COPLANAR: f64 = 1.0e-9;
 /// Features count as touching below this fraction of the extent.
 const CLOSE_TO_TOUCHING: f64 = 1.0e-6;
 
-/// Steps of the secant method; the Illinois rule converges with order 1.44, from 1 to 1e-16 in about 12.
+/// Steps of the secant method; the Illinois rule converges with order 1.44, from 1 to 1e-16 in
+/// about 12.
 const MAX_SECANT_STEPS: u32 = 40;
 
 /// The first time at which the papers' test sees the features touch.

@@ -1,35 +1,41 @@
-//! The exact decision: does the moving polygon of differences contain the origin at some time? In integers.
+//! The exact decision: does the moving polygon of differences contain the origin at some time? In
+//! integers.
 //!
-//! All coordinates are multiples of one power of two, so after scaling every corner is an integer vector at both ends
-//! of the motion. With `s = t/(1−t)` a product of corners becomes a polynomial in `s ∈ [0, ∞]` whose coefficients
-//! are sums of mixed products of start and end (t = 0 is the lowest coefficient, t = 1 the highest).
+//! All coordinates are multiples of one power of two, so after scaling every corner is an integer
+//! vector at both ends of the motion. With `s = t/(1−t)` a product of corners becomes a polynomial
+//! in `s ∈ [0, ∞]` whose coefficients are sums of mixed products of start and end (t = 0 is the
+//! lowest coefficient, t = 1 the highest).
 //!
-//! **The instant.** Let `dₖ` be the corners, in cyclic order, of a triangle or parallelogram that is coplanar with the
-//! origin, and `nₖ = dₖ × dₖ₊₁`. All `nₖ` are multiples of one vector. The polygon contains the origin if and only if
+//! **The instant.** Let `dₖ` be the corners, in cyclic order, of a triangle or parallelogram that
+//! is coplanar with the origin, and `nₖ = dₖ × dₖ₊₁`. All `nₖ` are multiples of one vector. The
+//! polygon contains the origin if and only if
 //!
 //! ```text
 //! no two nₖ are opposite,  and  (some nₖ ≠ 0  or  dᵢ·dⱼ ≤ 0 for some i < j)
 //! ```
 //!
-//! and any coordinate in which some `nₖ` does not vanish shows which are opposite.
-//! Proof. The sum of all `nₖ` is a positive multiple of the polygon's area vector. If that is not 0 the polygon is
-//! convex and turns one way, and the origin is inside (border included) exactly if all `nₖ` point along it or vanish:
-//! the first condition; then some `nₖ ≠ 0`. If it is 0, all corners lie on one line. A line past the origin gives
-//! some `nₖ ≠ 0`, hence two opposite ones, and the origin is outside. On a line through the origin all `nₖ` vanish
-//! and the origin is inside exactly if two corners do not lie strictly on the same side, that is `dᵢ·dⱼ ≤ 0`. ∎
+//! and any coordinate in which some `nₖ` does not vanish shows which are opposite. Proof. The sum
+//! of all `nₖ` is a positive multiple of the polygon's area vector. If that is not 0 the polygon is
+//! convex and turns one way, and the origin is inside (border included) exactly if all `nₖ` point
+//! along it or vanish: the first condition; then some `nₖ ≠ 0`. If it is 0, all corners lie on one
+//! line. A line past the origin gives some `nₖ ≠ 0`, hence two opposite ones, and the origin is
+//! outside. On a line through the origin all `nₖ` vanish and the origin is inside exactly if two
+//! corners do not lie strictly on the same side, that is `dᵢ·dⱼ ≤ 0`. ∎
 //!
-//! **Finitely many instants.** If the coplanarity cubic is not identically 0, only its roots matter. If it is, the
-//! first touching either is at the start or has the origin on an *edge* of the polygon: were it inside a proper polygon
-//! it would have been inside a moment before, because the plane contains the origin all the time; and a polygon
-//! without area is the union of its edges. So the start and, for each edge, the moments with
-//! `dₖ × dₖ₊₁ = 0` and `dₖ·dₖ₊₁ ≤ 0` decide.
+//! **Finitely many instants.** If the coplanarity cubic is not identically 0, only its roots
+//! matter. If it is, the first touching either is at the start or has the origin on an *edge* of
+//! the polygon: were it inside a proper polygon it would have been inside a moment before, because
+//! the plane contains the origin all the time; and a polygon without area is the union of its
+//! edges. So the start and, for each edge, the moments with `dₖ × dₖ₊₁ = 0` and `dₖ·dₖ₊₁ ≤ 0`
+//! decide.
 //!
-//! **Signs at roots.** Every sign that is needed is that of a quadratic at a root of a polynomial of degree at most 3.
-//! At a root of a quadratic it is that of `X + Y√D` with integers: compare `X²` with `Y²D`. A cubic's
-//! simple root `σ` lies alone between two neighbouring roots of the derivative; the sign of a quadratic at `σ` follows
-//! from where the *quadratic's* roots lie, on which the signs of the cubic and its derivatives *there* inform. So no
-//! root is ever approximated, and the cost is bounded: the numbers have at most about 24 times as many bits as the
-//! coordinates need.
+//! **Signs at roots.** Every sign that is needed is that of a quadratic at a root of a polynomial
+//! of degree at most 3. At a root of a quadratic it is that of `X + Y√D` with integers: compare
+//! `X²` with `Y²D`. A cubic's simple root `σ` lies alone between two neighbouring roots of the
+//! derivative; the sign of a quadratic at `σ` follows from where the *quadratic's* roots lie, on
+//! which the signs of the cubic and its derivatives *there* inform. So no root is ever
+//! approximated, and the cost is bounded: the numbers have at most about 24 times as many bits as
+//! the coordinates need.
 
 use std::cmp::Ordering;
 
@@ -64,8 +70,8 @@ pub(super) fn edge_edge_meet(sweep: &Sweep, from: f64, to: f64) -> bool {
 
 /// Positions at `from` and at `to`, each axis times a power of two of its own.
 ///
-/// Stretching the axes moves no point into or out of a polygon, keeps parallel vectors parallel and the sign of their
-/// dot product, and so changes nothing in the decision.
+/// Stretching the axes moves no point into or out of a polygon, keeps parallel vectors parallel and
+/// the sign of their dot product, and so changes nothing in the decision.
 fn integer_positions(sweep: &Sweep, from: f64, to: f64) -> [[Vector; 4]; 2] {
     let unit = f64::from_bits(u64::from(1023 + TIME_BITS) << 52); // 2^TIME_BITS
     let ticks = [from, to].map(|t| (t * unit) as u64);
@@ -141,7 +147,8 @@ fn sign(x: &IBig) -> i32 {
     }
 }
 
-/// The moving polygon's products: `normals[k]` = dₖ × dₖ₊₁ by axis, and the corners for dot products.
+/// The moving polygon's products: `normals[k]` = dₖ × dₖ₊₁ by axis, and the corners for dot
+/// products.
 struct Polygon<'a, const N: usize> {
     start: &'a [Vector; N],
     end: &'a [Vector; N],
@@ -187,8 +194,8 @@ impl<'a, const N: usize> Polygon<'a, N> {
         ]
     }
 
-    /// Whether the polygon contains the origin at an instant at which both are coplanar, given the signs of quadratics
-    /// at that instant (see the module's text).
+    /// Whether the polygon contains the origin at an instant at which both are coplanar, given the
+    /// signs of quadratics at that instant (see the module's text).
     fn contains_origin(&self, sign_at: impl Fn(&Quadratic) -> i32) -> bool {
         for axis in 0..3 {
             let mut seen = 0;
@@ -206,15 +213,16 @@ impl<'a, const N: usize> Polygon<'a, N> {
         (0..N).any(|j| (0..j).any(|i| sign_at(&self.dot(i, j)) <= 0))
     }
 
-    /// Whether the origin lies on the edge from corner `i` to the next at some time strictly inside the motion, given
-    /// that it does not at its ends.
+    /// Whether the origin lies on the edge from corner `i` to the next at some time strictly inside
+    /// the motion, given that it does not at its ends.
     fn edge_passes_origin(&self, i: usize) -> bool {
         let dots = self.dot(i, (i + 1) % N);
         let Some(first) = self.normals[i]
             .iter()
             .find(|q| q.iter().any(|c| !c.is_zero()))
         else {
-            // Collinear all the time. Not touching at the ends, so the dot product is positive there.
+            // Collinear all the time. Not touching at the ends, so the dot product is positive
+            // there.
             let [c, b, a] = &dots;
             return sign(c) <= 0 || sign(a) <= 0 || (sign(b) < 0 && b * b >= IBig::from(4) * a * c);
         };
@@ -242,8 +250,8 @@ fn meets<const N: usize>(start: &[Vector; N], end: &[Vector; N]) -> bool {
     any_positive_root(cubic, |signs| polygon.contains_origin(signs))
 }
 
-/// Whether `holds` for some positive root of a cubic that is not 0, in ascending order; it is given the signs of quadratics
-/// at the root.
+/// Whether `holds` for some positive root of a cubic that is not 0, in ascending order; it is given
+/// the signs of quadratics at the root.
 fn any_positive_root(
     cubic: [IBig; 4],
     mut holds: impl FnMut(&dyn Fn(&Quadratic) -> i32) -> bool,
@@ -296,7 +304,8 @@ fn any_positive_root(
     false
 }
 
-/// A positive root (−b ± √D) / 2a of a quadratic a s² + b s + c, or −c/b: `(rational + surd·√radicand) / denominator`.
+/// A positive root (−b ± √D) / 2a of a quadratic a s² + b s + c, or −c/b: `(rational +
+/// surd·√radicand) / denominator`.
 struct QuadraticRoot {
     rational: IBig,
     surd: i32,
@@ -393,7 +402,8 @@ fn positive_roots(quadratic: &Quadratic) -> Vec<QuadraticRoot> {
     roots
 }
 
-/// The simple positive root of a cubic in one of the pieces between the real roots ("turns") of its derivative.
+/// The simple positive root of a cubic in one of the pieces between the real roots ("turns") of its
+/// derivative.
 struct CubicRoot<'a> {
     cubic: &'a [IBig; 4],
     /// The derivative.
@@ -459,8 +469,9 @@ impl CubicRoot<'_> {
 
     /// The place of a number among the turns: 0 before the first, 1 at it, 2 behind it, and so on.
     ///
-    /// Relative to the sign of the highest coefficient, the derivative is positive outside its two roots, and its own
-    /// derivative negative at the first and positive at the second (Thom's lemma); at a double root both vanish.
+    /// Relative to the sign of the highest coefficient, the derivative is positive outside its two
+    /// roots, and its own derivative negative at the first and positive at the second (Thom's
+    /// lemma); at a double root both vanish.
     fn place(&self, other: &QuadraticRoot) -> usize {
         let [_, b, a] = self.slope;
         let highest = sign(a);

@@ -1,63 +1,74 @@
 //! Filters: cheap proofs in `f64` that a moving polygon keeps clear of the origin.
 //!
-//! Each filter says "certainly apart" or nothing. The bounds on rounding errors are derived beside the constants and
-//! measured against exact integers by tests. Underflow is covered by [`UNDERFLOW`], overflow cannot happen for
-//! coordinates up to 1e30 m (the highest degree here is 6).
+//! Each filter says "certainly apart" or nothing. The bounds on rounding errors are derived beside
+//! the constants and measured against exact integers by tests. Underflow is covered by
+//! [`UNDERFLOW`], overflow cannot happen for coordinates up to 1e30 m (the highest degree here is
+//! 6).
 //!
-//! Separating directions move, too: for any vectors `n₀`, `n₁` the direction `n(t) = (1−t) n₀ + t n₁` separates at
-//! all times if the quadratics `n(t)·dₖ(t)` are positive for all corners `dₖ`. Their Bernstein coefficients are
+//! Separating directions move, too: for any vectors `n₀`, `n₁` the direction `n(t) = (1−t) n₀ + t
+//! n₁` separates at all times if the quadratics `n(t)·dₖ(t)` are positive for all corners `dₖ`.
+//! Their Bernstein coefficients are
 //!
 //! ```text
 //! q₀ = n₀·dₖ(0),   q₁ = (n₀·dₖ(1) + n₁·dₖ(0)) / 2,   q₂ = n₁·dₖ(1)
 //! ```
 //!
-//! and a quadratic is positive on [0, 1] exactly if q₀ > 0, q₂ > 0 and q₁ > −√(q₀q₂). This is what makes a sheet
-//! that turns and stretches in its own plane cheap: with `z` the plane's normal, `n = z × edge` moves linearly, and
-//! `n(t)·dₖ(t)` is its start value times the (positive) growth of area.
+//! and a quadratic is positive on [0, 1] exactly if q₀ > 0, q₂ > 0 and q₁ > −√(q₀q₂). This is what
+//! makes a sheet that turns and stretches in its own plane cheap: with `z` the plane's normal, `n =
+//! z × edge` moves linearly, and `n(t)·dₖ(t)` is its start value times the (positive) growth of
+//! area.
 
 use glam::DVec3;
 
 use super::closest::closest_to_origin;
 use super::gap::Gap;
 
-/// Covers the absolute error of all products that underflow: each loses at most 2⁻¹⁰⁷⁵, this is 2⁻¹⁰²².
+/// Covers the absolute error of all products that underflow: each loses at most 2⁻¹⁰⁷⁵, this is
+/// 2⁻¹⁰²².
 const UNDERFLOW: f64 = f64::MIN_POSITIVE;
 
 /// Bound on the rounding error of one coordinate of a corner, in units of `scale` of its axis.
 ///
-/// 3 · ε/2 ([`Gap::during`]). Rounded up, which also covers the rounding of the bound and of adding a separation to it.
+/// 3 · ε/2 ([`Gap::during`]). Rounded up, which also covers the rounding of the bound and of adding
+/// a separation to it.
 const CORNER_ERROR: f64 = 2.0 * f64::EPSILON;
 
-/// Bound on the rounding error of one coefficient of [`Gap::separates`], in units of `Σ |nᵢ| scaleᵢ`.
+/// Bound on the rounding error of one coefficient of [`Gap::separates`], in units of `Σ |nᵢ|
+/// scaleᵢ`.
 ///
-/// Corners carry 3 roundings ([`Gap::during`]), the dot product 3, the mean 1: 7 · ε/2. Rounded up to 5 ε, which also
-/// covers the rounding of the bound itself and of its subtraction.
+/// Corners carry 3 roundings ([`Gap::during`]), the dot product 3, the mean 1: 7 · ε/2. Rounded up
+/// to 5 ε, which also covers the rounding of the bound itself and of its subtraction.
 const DIRECTION_ERROR: f64 = 5.0 * f64::EPSILON;
 
-/// Bound on the rounding error of [`Gap::coplanarity`], in units of the product of the three scales.
+/// Bound on the rounding error of [`Gap::coplanarity`], in units of the product of the three
+/// scales.
 ///
-/// Each of the 6 products of three coordinates carries 3 · 3 roundings of corners, 2 products, 1 subtraction inside
-/// ×, 2 additions of ·, 2 additions and 1 division of the mean: 17 · 6 · ε/2 = 51 ε. Rounded up.
+/// Each of the 6 products of three coordinates carries 3 · 3 roundings of corners, 2 products, 1
+/// subtraction inside ×, 2 additions of ·, 2 additions and 1 division of the mean: 17 · 6 · ε/2 =
+/// 51 ε. Rounded up.
 const COPLANARITY_ERROR: f64 = 60.0 * f64::EPSILON;
 
-/// Bound on the rounding error of one coefficient of [`Gap::surrounds`], in units of `Σ |zᵢ| scaleⱼ scaleₖ`.
+/// Bound on the rounding error of one coefficient of [`Gap::surrounds`], in units of `Σ |zᵢ| scaleⱼ
+/// scaleₖ`.
 ///
-/// Each of the two products per axis carries 2 · 3 roundings of corners, 1 product, 1 subtraction, 3 of the dot
-/// product with `z`, 1 of the mean: 12 · 2 · ε/2 = 12 ε. Rounded up.
+/// Each of the two products per axis carries 2 · 3 roundings of corners, 1 product, 1 subtraction,
+/// 3 of the dot product with `z`, 1 of the mean: 12 · 2 · ε/2 = 12 ε. Rounded up.
 const AREA_ERROR: f64 = 16.0 * f64::EPSILON;
 
-/// Factor that covers the roundings of comparing q₁² with q₀q₂: one of each factor, from subtracting the bound, and one of
-/// each product, 7 · ε/2 in all.
+/// Factor that covers the roundings of comparing q₁² with q₀q₂: one of each factor, from
+/// subtracting the bound, and one of each product, 7 · ε/2 in all.
 const BELOW_ONE: f64 = 1.0 - 4.0 * f64::EPSILON;
 
-/// Whether `q₀(1−t)² + 2q₁t(1−t) + q₂t²` is positive on [0, 1]; `false` for anything that is not a number.
+/// Whether `q₀(1−t)² + 2q₁t(1−t) + q₂t²` is positive on [0, 1]; `false` for anything that is not a
+/// number.
 fn positive(q0: f64, q1: f64, q2: f64) -> bool {
     q0 > 0.0 && q2 > 0.0 && (q1 >= 0.0 || q1 * q1 + UNDERFLOW < q0 * q2 * BELOW_ONE)
 }
 
 impl<const N: usize> Gap<N> {
-    /// Whether a direction from one feature to the other, as they lie at the start, separates: between their middles, which
-    /// is the cheapest and enough for most neighbours in a smooth cloth; or between their closest points.
+    /// Whether a direction from one feature to the other, as they lie at the start, separates:
+    /// between their middles, which is the cheapest and enough for most neighbours in a smooth
+    /// cloth; or between their closest points.
     pub(super) fn is_easily_apart(&self, separation: f64) -> bool {
         self.constant_separates(self.start.iter().sum(), separation)
             || self.constant_separates(closest_to_origin(&self.start), separation)
@@ -128,7 +139,8 @@ impl<const N: usize> Gap<N> {
         DIRECTION_ERROR * (n.dot(self.scale) + distance) + distance + UNDERFLOW
     }
 
-    /// Whether the line through an edge of the polygon, seen along the normal of its plane, separates.
+    /// Whether the line through an edge of the polygon, seen along the normal of its plane,
+    /// separates.
     fn edge_separates(&self, separation: f64) -> bool {
         let Some(z) = self.plane_normal() else {
             return false;
@@ -163,8 +175,8 @@ impl<const N: usize> Gap<N> {
         best.try_normalize()
     }
 
-    /// Whether the polygon's plane certainly stays further than `separation` from the origin: a cubic lies within the
-    /// hull of its Bernstein coefficients.
+    /// Whether the polygon's plane certainly stays further than `separation` from the origin: a
+    /// cubic lies within the hull of its Bernstein coefficients.
     pub(super) fn never_coplanar(&self, separation: f64) -> bool {
         let v = self.coplanarity();
         let mut error = self.coplanarity_error();
@@ -205,7 +217,8 @@ impl<const N: usize> Gap<N> {
             .length()
             .max(e1.cross(f1).length())
             .max(mixed.length());
-        // Edges are differences of corners, up to 2·scale: 4 products of two corners with 9 roundings each, per axis.
+        // Edges are differences of corners, up to 2·scale: 4 products of two corners with 9
+        // roundings each, per axis.
         let s = self.scale;
         let products = s.x * s.y + s.y * s.z + s.z * s.x;
         longest + 64.0 * f64::EPSILON * products + UNDERFLOW
@@ -230,18 +243,19 @@ impl<const N: usize> Gap<N> {
             .any(|&sign| (0..N).all(|i| side(i, sign)))
     }
 
-    /// Whether the polygon is certainly nearer to the origin than `distance` at the end of this part.
+    /// Whether the polygon is certainly nearer to the origin than `distance` at the end of this
+    /// part.
     ///
-    /// The closest point is a mean of corners with weights that are off 1 by at most 3 roundings; with those of corners
-    /// (3), products and sums of differences (8) it is within 14 · ε/2 · Σ scale of a point of the polygon; the length
-    /// adds 3 roundings. Rounded up.
+    /// The closest point is a mean of corners with weights that are off 1 by at most 3 roundings;
+    /// with those of corners (3), products and sums of differences (8) it is within 14 · ε/2 · Σ
+    /// scale of a point of the polygon; the length adds 3 roundings. Rounded up.
     pub(super) fn ends_within(&self, distance: f64) -> bool {
         let closest = closest_to_origin(&self.end).length();
         closest + 16.0 * f64::EPSILON * self.scale.element_sum() < distance
     }
 
-    /// Whether the polygon certainly passes over the origin: it is coplanar with it at some moment (the volume changes
-    /// sign) and surrounds it at every moment in a fixed projection.
+    /// Whether the polygon certainly passes over the origin: it is coplanar with it at some moment
+    /// (the volume changes sign) and surrounds it at every moment in a fixed projection.
     pub(super) fn certainly_meets(&self) -> bool {
         let v = self.coplanarity();
         let error = self.coplanarity_error();
@@ -300,7 +314,8 @@ mod tests {
         share.to_f64().expect("a ratio of finite numbers")
     }
 
-    /// The largest share of each bound (corner, direction, coplanarity, area) that errors of one motion use up.
+    /// The largest share of each bound (corner, direction, coplanarity, area) that errors of one
+    /// motion use up.
     fn shares(sweep: &Sweep, from: f64, to: f64, n0: DVec3, n1: DVec3) -> [f64; 4] {
         let gap = Gap::vertex_face(sweep).during(from, to);
         let (start, end) = (corners(sweep, from), corners(sweep, to));
@@ -397,7 +412,8 @@ mod tests {
         }
     }
 
-    /// A bound that nothing comes near would hide a wrong derivation; random motions use this much of each.
+    /// A bound that nothing comes near would hide a wrong derivation; random motions use this much
+    /// of each.
     #[test]
     fn rounding_errors_reach_a_fair_share_of_their_bounds() {
         let mut random = Random(1);
@@ -448,7 +464,8 @@ mod tests {
 
     #[test]
     fn products_that_underflow_prove_nothing() {
-        // In units of the smallest number: 0.55 rounds to 1, twice −0.45 to 0; the sum is 1 instead of −0.35.
+        // In units of the smallest number: 0.55 rounds to 1, twice −0.45 to 0; the sum is 1 instead
+        // of −0.35.
         let n = DVec3::splat(2f64.powi(-540));
         let d = DVec3::new(0.55, -0.45, -0.45) * 2f64.powi(-534);
         let gap = Gap {
@@ -513,8 +530,9 @@ mod tests {
 
     #[test]
     fn a_flat_polygon_is_separated_on_each_of_its_sides() {
-        // A parallelogram in the plane z = 0, the origin beyond one side after the other; it turns by a right angle and
-        // is stretched, so that neither a constant direction nor one that turns evenly would do for all shapes.
+        // A parallelogram in the plane z = 0, the origin beyond one side after the other; it turns
+        // by a right angle and is stretched, so that neither a constant direction nor one that
+        // turns evenly would do for all shapes.
         let corners = [(-3.0, -1.0), (2.0, -1.0), (3.0, 1.0), (-2.0, 1.0)]
             .map(|(x, y)| DVec3::new(x, y, 0.0));
         for shift in [

@@ -1,8 +1,9 @@
 //! The moving polygon of differences, in which both kinds of pairs are one problem.
 //!
-//! Two convex features share a point if and only if the origin lies in the set of differences "point of the first
-//! minus point of the second". For a vertex and a face this set is a triangle, for two edges a parallelogram; its
-//! corners move straight and evenly, because the vertices do. Corners are listed in cyclic order:
+//! Two convex features share a point if and only if the origin lies in the set of differences
+//! "point of the first minus point of the second". For a vertex and a face this set is a triangle,
+//! for two edges a parallelogram; its corners move straight and evenly, because the vertices do.
+//! Corners are listed in cyclic order:
 //!
 //! ```text
 //! vertex-face:  p−a, p−b, p−c              edge-edge:  a₀−b₀ ── a₀−b₁
@@ -10,8 +11,8 @@
 //!                                                      a₁−b₀ ── a₁−b₁
 //! ```
 //!
-//! In both, the determinant of the first three corners is the coplanarity of the four vertices: for edges
-//! `(a₁−b₁) = (a₁−b₀) + (a₀−b₁) − (a₀−b₀)`.
+//! In both, the determinant of the first three corners is the coplanarity of the four vertices: for
+//! edges `(a₁−b₁) = (a₁−b₀) + (a₀−b₁) − (a₀−b₀)`.
 
 use glam::DVec3;
 
@@ -56,12 +57,14 @@ impl<const N: usize> Gap<N> {
         Self { start, end, scale }
     }
 
-    /// The same polygon from time `from` to time `to`, both multiples of 2⁻⁵² (so that `1 − t` is exact).
+    /// The same polygon from time `from` to time `to`, both multiples of 2⁻⁵² (so that `1 − t` is
+    /// exact).
     ///
-    /// Corner `(1−t)·start + t·end`: the rounded difference of vertices (one rounding), the product (one), the
-    /// sum (one) give at most 3 · ε/2 of `(1−t)|start| + t|end|`, which `scale` bounds: it is taken from those
-    /// sums of absolute values, not from the corners, in which they may cancel. Rounding of `scale` itself is of
-    /// second order and covered by the slack of the bounds that use it.
+    /// Corner `(1−t)·start + t·end`: the rounded difference of vertices (one rounding), the product
+    /// (one), the sum (one) give at most 3 · ε/2 of `(1−t)|start| + t|end|`, which `scale` bounds:
+    /// it is taken from those sums of absolute values, not from the corners, in which they may
+    /// cancel. Rounding of `scale` itself is of second order and covered by the slack of the bounds
+    /// that use it.
     pub(super) fn during(&self, from: f64, to: f64) -> Self {
         let mut scale = DVec3::ZERO;
         let mut at = |t: f64| {

@@ -1,8 +1,9 @@
 //! Certified isolation: where during the motion can the features meet?
 //!
-//! Time is halved, earlier half first, and every part is put to the filters. What they exclude is certainly free; the
-//! first part that they cannot exclude and that is short enough is where the features may meet, and its start is
-//! certainly not later than the first meeting. The work is bounded by a number of parts.
+//! Time is halved, earlier half first, and every part is put to the filters. What they exclude is
+//! certainly free; the first part that they cannot exclude and that is short enough is where the
+//! features may meet, and its start is certainly not later than the first meeting. The work is
+//! bounded by a number of parts.
 
 use super::Effort;
 use super::gap::Gap;
@@ -10,8 +11,8 @@ use super::gap::Gap;
 /// Parts up to this fraction of the motion are not halved further.
 const SHORTEST_PART: f64 = 1.0 / (1 << 20) as f64;
 
-/// The same where features must keep a distance: the moment at which it is lost need not be known as well as the moment
-/// of touching, and finding it takes two parts per halving.
+/// The same where features must keep a distance: the moment at which it is lost need not be known
+/// as well as the moment of touching, and finding it takes two parts per halving.
 const SHORTEST_PART_APART: f64 = 1.0 / (1 << 12) as f64;
 
 /// Largest number of parts looked at.
@@ -35,7 +36,8 @@ pub(super) struct Search<'a, const N: usize> {
     shortest: f64,
     /// Parts still to look at, earliest last.
     open: Vec<(f64, f64)>,
-    /// Whether the features certainly come within the separation at some time not before the open parts.
+    /// Whether the features certainly come within the separation at some time not before the open
+    /// parts.
     certain: bool,
     /// Work done so far.
     pub(super) effort: Effort,
@@ -108,10 +110,11 @@ impl<'a, const N: usize> Search<'a, N> {
     }
 }
 
-/// A time, from `from` on, before which the polygon (given from `from` to `to`) is certainly not coplanar with the origin;
-/// it is so at most [`SHORTEST_PART`] later, unless rounding hides it.
+/// A time, from `from` on, before which the polygon (given from `from` to `to`) is certainly not
+/// coplanar with the origin; it is so at most [`SHORTEST_PART`] later, unless rounding hides it.
 ///
-/// Halves the cubic by de Casteljau's scheme: three roundings of ε/2 of the largest coefficient each time.
+/// Halves the cubic by de Casteljau's scheme: three roundings of ε/2 of the largest coefficient
+/// each time.
 fn first_coplanar<const N: usize>(gap: &Gap<N>, mut from: f64, mut to: f64) -> f64 {
     let mut v = gap.coplanarity();
     let largest = v.iter().fold(0.0, |max: f64, v| max.max(v.abs()));

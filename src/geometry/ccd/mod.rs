@@ -16,11 +16,12 @@ use self::gap::Gap;
 use self::isolate::{Part, Search};
 use super::{Pair, Sweep};
 
-/// How the continuous test decides (design §3).
+/// How the continuous test decides (docs/method.md §2.3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// Filters, certified isolation, bounded inclusion; answers `Uncertain` where these cannot tell.
+    /// Filters, certified isolation, bounded inclusion; answers `Uncertain` where these cannot
+    /// tell.
     #[default]
     Fast,
     /// Like `Fast`, then exact arithmetic: never `Uncertain`.
@@ -58,15 +59,17 @@ pub enum Answer {
 pub struct Question {
     /// How to decide.
     pub mode: Mode,
-    /// Distance, in metres, at which features count as meeting; 0 means touching. The features must lie further
-    /// apart than this at the start. `Exact` decides separation 0 only, and treats others like `Fast`.
+    /// Distance, in metres, at which features count as meeting; 0 means touching. The features must
+    /// lie further apart than this at the start. `Exact` decides separation 0 only, and treats
+    /// others like `Fast`.
     pub separation: f64,
 }
 
 /// How much work an answer took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Effort {
-    /// Parts of the motion put to the filters; 0 if nothing moves, 1 if the filters decided at once.
+    /// Parts of the motion put to the filters; 0 if nothing moves, 1 if the filters decided at
+    /// once.
     pub parts: u32,
     /// Times the exact arithmetic was used.
     pub exact: u32,
@@ -82,7 +85,8 @@ pub fn edge_edge(sweep: &Sweep, question: Question) -> Answer {
     edge_edge_effort(sweep, question).0
 }
 
-/// Whether one fixed direction proves that the features stay further apart than `separation`; `false` says nothing.
+/// Whether one fixed direction proves that the features stay further apart than `separation`;
+/// `false` says nothing.
 pub(super) fn is_easily_apart(pair: Pair, sweep: &Sweep, separation: f64) -> bool {
     match pair {
         Pair::VertexFace { .. } => Gap::vertex_face(sweep).is_easily_apart(separation),
@@ -150,13 +154,16 @@ where
 /// The largest number of short parts that the exact test is asked about.
 const MAX_EXACT_PARTS: u32 = 4;
 
-/// When the short parts do not tell, the first meeting is located exactly to this fraction of the motion.
+/// When the short parts do not tell, the first meeting is located exactly to this fraction of the
+/// motion.
 const EXACT_RESOLUTION: f64 = 1.0 / 256.0;
 
-/// A time not later than the first meeting, by exact decisions; `part` is the first that the filters cannot exclude.
+/// A time not later than the first meeting, by exact decisions; `part` is the first that the
+/// filters cannot exclude.
 ///
-/// Asks at most 1 + [`MAX_EXACT_PARTS`] + log₂(1 / [`EXACT_RESOLUTION`]) times: about the rest of the motion, since most
-/// often there is no meeting; then about the parts which the filters leave open; then about halves.
+/// Asks at most 1 + [`MAX_EXACT_PARTS`] + log₂(1 / [`EXACT_RESOLUTION`]) times: about the rest of
+/// the motion, since most often there is no meeting; then about the parts which the filters leave
+/// open; then about halves.
 fn first_meeting<const N: usize>(
     search: &mut Search<'_, N>,
     part: Part,
@@ -194,7 +201,8 @@ fn first_meeting<const N: usize>(
     time
 }
 
-/// The papers' test, certified: `Never` only if the search excludes a meeting, and the search's time if that is earlier.
+/// The papers' test, certified: `Never` only if the search excludes a meeting, and the search's
+/// time if that is earlier.
 fn decide_by_cubic<const N: usize>(gap: &Gap<N>) -> (Answer, Effort)
 where
     [DVec3; N]: Weights,

@@ -4,11 +4,12 @@
 //! min ½|z|²   subject to   ∇̃C z + s ≥ 0
 //! ```
 //!
-//! Starts from z = 0 and takes up the most violated contact, one at a time; contacts whose impulse would turn negative on the
-//! way are let go. Source: Goldfarb and Idnani \[GI83\]. The active gradients are always independent: one that
-//! lies in the span of the active ones (duplicated, parallel contacts) takes the place of one of them, or proves that
-//! there is no room at all. The basis makes the solve rank-revealing and keeps the condition of ∇̃C, where
-//! factoring ∇̃C ∇̃Cᵀ would square it.
+//! Starts from z = 0 and takes up the most violated contact, one at a time; contacts whose impulse
+//! would turn negative on the way are let go. Source: Goldfarb and Idnani \[GI83\]. The active
+//! gradients are always independent: one that lies in the span of the active ones (duplicated,
+//! parallel contacts) takes the place of one of them, or proves that there is no room at all. The
+//! basis makes the solve rank-revealing and keeps the condition of ∇̃C, where factoring ∇̃C ∇̃Cᵀ
+//! would square it.
 
 use glam::DVec3;
 
@@ -17,11 +18,13 @@ use super::zone::Unsolved;
 
 /// Gradients whose part outside the span of the active ones is shorter than this count as inside.
 ///
-/// Two passes of orthogonalisation leave a rest of rounding errors, some ε per active gradient. At √ε as many digits of
-/// a direction are lost as are left: a contact further outside is solved on its own, one further inside in place of another.
+/// Two passes of orthogonalisation leave a rest of rounding errors, some ε per active gradient. At
+/// √ε as many digits of a direction are lost as are left: a contact further outside is solved on
+/// its own, one further inside in place of another.
 const DEPENDENT: f64 = 1.0 / (1u64 << 26) as f64;
 
-/// Rounding error of a slack, in units of the largest slack and motion: at most 2⁶ active gradients with 2⁴ roundings each.
+/// Rounding error of a slack, in units of the largest slack and motion: at most 2⁶ active gradients
+/// with 2⁴ roundings each.
 const ROUNDING: f64 = 1024.0 * f64::EPSILON;
 
 /// Active gradients as Q R: orthonormal columns and an upper triangle.
@@ -109,7 +112,8 @@ impl Basis {
 
 /// Scaled impulses λ ≥ 0 with ∇̃C ∇̃Cᵀ λ + `slack` ≥ 0, and how many steps it took.
 ///
-/// In one piece: the outer loop, which lets contacts in, and the inner one, which lets them out, share all that they know.
+/// In one piece: the outer loop, which lets contacts in, and the inner one, which lets them out,
+/// share all that they know.
 pub(super) fn solve(rows: &Rows, slack: &[f64]) -> Result<(Vec<f64>, u32), Unsolved> {
     let count = rows.len();
     let max_steps = 20 + 10 * count as u32;

@@ -4,32 +4,38 @@
 //! min ½ λᵀ A λ + sᵀ λ   subject to   λ ≥ 0      A = ∇̃C ∇̃Cᵀ      g = A λ + s: the slack that is left
 //! ```
 //!
-//! Source: Dostál and Schöberl \[DS05\], modified proportioning with reduced gradient projections. While the impulses that
-//! are zero should stay so (in proportion), it takes conjugate-gradient steps on the others; a step that would pull
-//! is cut there and followed by a projected gradient step; else the zero impulses of violated contacts are let
-//! go along their own gradients. A is never formed: products go by way of the motion z = ∇̃Cᵀ λ.
+//! Source: Dostál and Schöberl \[DS05\], modified proportioning with reduced gradient projections.
+//! While the impulses that are zero should stay so (in proportion), it takes conjugate-gradient
+//! steps on the others; a step that would pull is cut there and followed by a projected gradient
+//! step; else the zero impulses of violated contacts are let go along their own gradients. A is
+//! never formed: products go by way of the motion z = ∇̃Cᵀ λ.
 //!
 //! We differ, all of it measured on recorded piles (docs/measurements.md):
-//! - Conjugate gradients see the pushing contacts alone, a fifth of a pile; what the others lack is looked at every [`CHECK`]
-//!   steps.
-//! - They are preconditioned on these contacts ("in face" \[KH25\]) by a symmetric Gauss–Seidel sweep, which needs no A either
-//!   \[BE79\]. A has a diagonal of ones, so that the sweep exists where A is singular (duplicated, parallel contacts).
-//! - A step that would pull is first tried in full and projected, which stops many contacts at once, and cut only where that
-//!   is worse. Either is followed by a sweep of exact steps on one impulse at a time.
+//! - Conjugate gradients see the pushing contacts alone, a fifth of a pile; what the others lack is
+//!   looked at every [`CHECK`] steps.
+//! - They are preconditioned on these contacts ("in face" \[KH25\]) by a symmetric Gauss–Seidel
+//!   sweep, which needs no A either \[BE79\]. A has a diagonal of ones, so that the sweep exists
+//!   where A is singular (duplicated, parallel contacts).
+//! - A step that would pull is first tried in full and projected, which stops many contacts at
+//!   once, and cut only where that is worse. Either is followed by a sweep of exact steps on one
+//!   impulse at a time.
 //!
-//! Each of these lowers what is minimised, so that the method still ends where \[DS05\] does; their rate is no longer proved.
+//! Each of these lowers what is minimised, so that the method still ends where \[DS05\] does; their
+//! rate is not proved for it.
 
 use glam::DVec3;
 
 use super::rows::Rows;
 use super::zone::Unsolved;
 
-/// Steps on the pushing contacts after which all are looked at again. Measured on 206 recorded piles: 4 to 20 differ by less than 10 %.
+/// Steps on the pushing contacts after which all are looked at again. Measured on 206 recorded
+/// piles: 4 to 20 differ by less than 10 %.
 const CHECK: u32 = 8;
 
 /// Scaled impulses and how many iterations they took.
 ///
-/// Stops where no slack is below −`tolerance` of its contact and none above it where the impulse is not zero.
+/// Stops where no slack is below −`tolerance` of its contact and none above it where the impulse is
+/// not zero.
 pub(super) fn solve(
     rows: &Rows,
     slack: &[f64],
@@ -156,10 +162,11 @@ impl<'a> Iterate<'a> {
         self.bend();
     }
 
-    /// Solves (I + L)(I + Lᵀ) y = g for the pushing contacts, L being what is below the diagonal of their A.
+    /// Solves (I + L)(I + Lᵀ) y = g for the pushing contacts, L being what is below the diagonal of
+    /// their A.
     ///
-    /// The products of a row of L with what was found so far go by way of the motion that it makes, and the motion that y makes comes with
-    /// it \[BE79\].
+    /// The products of a row of L with what was found so far go by way of the motion that it makes,
+    /// and the motion that y makes comes with it \[BE79\].
     fn precondition(&mut self) {
         self.preconditioned.clear();
         let motion = &mut self.preconditioned_motion;
@@ -185,8 +192,8 @@ impl<'a> Iterate<'a> {
         let each = self.pushing.iter().map(|&i| rows[i].dot(&self.motion));
         self.image.extend(each);
         self.curvature = self.motion.iter().map(|w| w.length_squared()).sum();
-        // each gradient is of length 1 and adds at most 8 roundings to its share of the motion, which is what the sums of
-        // as many contacts add, too: a motion below that is none
+        // each gradient is of length 1 and adds at most 8 roundings to its share of the motion,
+        // which is what the sums of as many contacts add, too: a motion below that is none
         let sum: f64 = self.direction.iter().map(|p| p.abs()).sum();
         let rounding = (8 + self.direction.len()) as f64 * f64::EPSILON * sum;
         if self.curvature <= rounding * rounding {
@@ -257,7 +264,8 @@ impl<'a> Iterate<'a> {
         each.all(|&i| self.gradient[i].abs() <= tolerance[i])
     }
 
-    /// The full step, projected; nothing happens where the step that ends with the first impulse leaves less.
+    /// The full step, projected; nothing happens where the step that ends with the first impulse
+    /// leaves less.
     fn project(&mut self, full: f64, feasible: f64) -> bool {
         let change: Vec<f64> = self
             .pushing

@@ -5,12 +5,14 @@
 //! friction   |β| ≤ μ λ, and among these the β that leave the least kinetic energy
 //! ```
 //!
-//! Both are convex problems, solved in turn until the impulses no longer change ("staggered projections"
-//! \[KSJP08\]); the normal one comes last, so that friction creates no approach inside the zone. What a contact loses to friction is bounded by its
-//! own impulse: no norm of the zone leaks from one contact to the next.
+//! Both are convex problems, solved in turn until the impulses no longer change ("staggered
+//! projections" \[KSJP08\]); the normal one comes last, so that friction creates no approach inside
+//! the zone. What a contact loses to friction is bounded by its own impulse: no norm of the zone
+//! leaks from one contact to the next.
 //!
-//! Guaranteed where no scripted vertex moves: a solution exists (nothing moves at all is one that is allowed), and kinetic
-//! energy does not grow, since the motion is projected on a convex set that holds zero motion.
+//! Guaranteed where no scripted vertex moves: a solution exists (nothing moves at all is one that
+//! is allowed), and kinetic energy does not grow, since the motion is projected on a convex set
+//! that holds zero motion.
 
 use glam::DVec3;
 
@@ -18,13 +20,15 @@ use super::rows::Rows;
 use super::zone::{Solution, Unsolved, Zone};
 use super::{Precision, active_set, bounded};
 
-/// Times that friction and normal impulses are solved in turn; what is left then is a cone that is off by the last change.
+/// Times that friction and normal impulses are solved in turn; what is left then is a cone that is
+/// off by the last change.
 const MAX_PASSES: u32 = 8;
 
 /// They end when no impulse changes by more than this share of the largest.
 const PASS_CHANGE: f64 = 1e-3;
 
-/// Passes over the friction impulses; each lowers the energy, so that any number is a valid friction.
+/// Passes over the friction impulses; each lowers the energy, so that any number is a valid
+/// friction.
 const MAX_SWEEPS: u32 = 60;
 
 /// They end when no friction changes by more than this share of the largest cone.
@@ -124,7 +128,8 @@ impl Normal<'_> {
             match active_set::solve(self.rows, slack) {
                 Ok((lambda, steps)) if self.holds(slack, &lambda) => return Ok((lambda, steps)),
                 Err(pinched @ Unsolved::Pinched(_)) => return Err(pinched),
-                // nearly dependent gradients can make it run in circles: the other method does not factor anything
+                // nearly dependent gradients can make it run in circles: the other method does not
+                // factor anything
                 Ok((_, more)) | Err(Unsolved::Iterations(more)) => steps = more,
             }
         }
@@ -147,10 +152,11 @@ impl Normal<'_> {
     }
 }
 
-/// Friction that leaves the least energy within the cones of given normal impulses; returns how many sweeps it took.
+/// Friction that leaves the least energy within the cones of given normal impulses; returns how
+/// many sweeps it took.
 ///
-/// Contact by contact: within its disc of radius μλ a contact stops as much of its slide as it can, exactly, since the
-/// tangential block of a contact is its k times the identity.
+/// Contact by contact: within its disc of radius μλ a contact stops as much of its slide as it can,
+/// exactly, since the tangential block of a contact is its k times the identity.
 fn rub(zone: &Zone, rows: &Rows, lambda: &[f64], friction: &mut [DVec3]) -> u32 {
     let radius: Vec<f64> = zone
         .contacts

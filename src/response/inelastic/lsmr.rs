@@ -1,7 +1,7 @@
 //! Least squares of least length, by the method LSMR of Fong and Saunders \[FS11\].
 //!
-//! Finds z of least length among those that minimise |B z − r|, for any B: singular, inconsistent, wide or tall. It
-//! needs products with B and Bᵀ only.
+//! Finds z of least length among those that minimise |B z − r|, for any B: singular, inconsistent,
+//! wide or tall. It needs products with B and Bᵀ only.
 
 use glam::DVec3;
 
@@ -23,10 +23,12 @@ pub(super) struct Solved {
     pub(super) converged: bool,
 }
 
-/// Ends where |Bᵀ r| or |r| is below this share of what it may be at most: rounding in some hundred products.
+/// Ends where |Bᵀ r| or |r| is below this share of what it may be at most: rounding in some hundred
+/// products.
 const TOLERANCE: f64 = 1e-13;
 
-/// Iterations for each row: in exact arithmetic one is enough, and rounding in nearly singular maps costs a few more.
+/// Iterations for each row: in exact arithmetic one is enough, and rounding in nearly singular maps
+/// costs a few more.
 const PER_ROW: u32 = 4;
 
 /// Minimises |B z − r|.

@@ -1,30 +1,33 @@
 //! Zones of connected impacts are solved as a whole: the approach stops, the sliding does not.
 //!
-//! Impulses one at a time undo each other in a pile; a rigid zone glues it together. This stage finds the
-//! least change of motion, in the mass norm, after which no contact of a zone approaches: what is dissipated is what inelastic
-//! impacts dissipate, and every motion along the contacts is kept. Source: \[HVTG08\], Algorithm 1.
+//! Impulses one at a time undo each other in a pile; a rigid zone glues it together. This stage
+//! finds the least change of motion, in the mass norm, after which no contact of a zone approaches:
+//! what is dissipated is what inelastic impacts dissipate, and every motion along the contacts is
+//! kept. Source: \[HVTG08\], Algorithm 1.
 //!
 //! ```text
 //! p' = p + ∇Cᵀ λ      ∇C M⁻¹ ∇Cᵀ λ = −∇C q̇        gradients at the time of impact, normalized
 //! ```
 //!
-//! Contacts stay on the list once found. A zone that meets something grows by it, goes back to the motion that it had before
-//! the stage, and is solved again with all of its contacts.
+//! Contacts stay on the list once found. A zone that meets something grows by it, goes back to the
+//! motion that it had before the stage, and is solved again with all of its contacts.
 //!
 //! We differ, unless `form = "paper"`:
 //! - λ ≥ 0: contacts push and never pull, where the paper's equality "sticks"; see [`coulomb`].
-//! - Gaps instead of velocities: a contact may close in to its thickness, or to its start gap if that is less: the rule
-//!   of the impulses, so that one impact alone gets the impulse that they would give it.
+//! - Gaps instead of velocities: a contact may close in to its thickness, or to its start gap if
+//!   that is less: the rule of the impulses, so that one impact alone gets the impulse that they
+//!   would give it.
 //! - A friction cone for each contact, with its own μ.
-//! - A pair that is met again is linearised anew at its new time of impact, in place of the old; one that keeps
-//!   coming back is kept in all its versions, so that two of them cannot alternate.
+//! - A pair that is met again is linearised anew at its new time of impact, in place of the old;
+//!   one that keeps coming back is kept in all its versions, so that two of them cannot alternate.
 //! - Zones start from the impulses of the round before.
-//! - Scripted vertices do not connect zones: no impulse passes through them. (In the paper's form they do, because
-//!   its friction is one for all that a zone holds.)
+//! - Scripted vertices do not connect zones: no impulse passes through them. (In the paper's form
+//!   they do, because its friction is one for all that a zone holds.)
 //!
-//! Guaranteed: linear momentum of free vertices, up to rounding; kinetic energy of the mean motion does not grow where no
-//! scripted vertex moves. A zone that cannot be solved is left as it was before the stage, for the next stage, and
-//! counted ([`super::Response::unsolved`]). Not guaranteed: that zones stop growing within `max_rounds`.
+//! Guaranteed: linear momentum of free vertices, up to rounding; kinetic energy of the mean motion
+//! does not grow where no scripted vertex moves. A zone that cannot be solved is left as it was
+//! before the stage, for the next stage, and counted ([`super::Response::unsolved`]). Not
+//! guaranteed: that zones stop growing within `max_rounds`.
 
 mod active_set;
 mod bounded;
@@ -103,8 +106,9 @@ impl Default for Inelastic {
     }
 }
 
-/// Impacts of a group that follow its earliest within this share of the interval count as simultaneous. Measured: at 1/16 a
-/// little more sliding is kept and twice the time spent (docs/measurements.md).
+/// Impacts of a group that follow its earliest within this share of the interval count as
+/// simultaneous. Measured: at 1/16 a little more sliding is kept and twice the time spent
+/// (docs/measurements.md).
 const SIMULTANEOUS: f64 = 0.25;
 
 /// Times that a pair is linearised anew before its older versions stay on the list.
@@ -137,7 +141,8 @@ pub(super) struct Zones {
     pinched: Option<Pinched>,
 }
 
-/// Contact points with multipliers that prove that scripted vertices leave no room; see [`Certificate`].
+/// Contact points with multipliers that prove that scripted vertices leave no room; see
+/// [`Certificate`].
 #[derive(Clone, Debug)]
 pub struct Pinched {
     /// Points with their multipliers.
@@ -286,7 +291,8 @@ impl Zones {
         members
     }
 
-    /// Moves vertices to where their zones have them, and remembers what the next round needs; returns those that moved, ascending.
+    /// Moves vertices to where their zones have them, and remembers what the next round needs;
+    /// returns those that moved, ascending.
     fn keep(&mut self, solved: Vec<Solved<'_>>, candidate: &mut Candidate<'_>) -> Vec<u32> {
         let mut changed = Vec::new();
         for Solved {
@@ -396,11 +402,12 @@ impl Inelastic {
     }
 }
 
-/// Of the room that there is, the share that contacts are given which cannot have all: the rest is for what a contact
-/// does besides what its linearisation says.
+/// Of the room that there is, the share that contacts are given which cannot have all: the rest is
+/// for what a contact does besides what its linearisation says.
 const ROOM_SHARE: f64 = 0.5;
 
-/// Times that contacts of one zone give up part of their gaps, or that more of its vertices are limited.
+/// Times that contacts of one zone give up part of their gaps, or that more of its vertices are
+/// limited.
 const MAX_SQUEEZES: usize = 64;
 
 impl Inelastic {
@@ -486,7 +493,8 @@ impl Zones {
     }
 }
 
-/// Whether an impact is one of two edges that are parallel when they meet, up to the rounding of their positions.
+/// Whether an impact is one of two edges that are parallel when they meet, up to the rounding of
+/// their positions.
 fn is_parallel(impact: &Impact, candidate: &Candidate<'_>) -> bool {
     if impact.is_vertex_face() {
         return false;
@@ -500,7 +508,8 @@ fn is_parallel(impact: &Impact, candidate: &Candidate<'_>) -> bool {
     let size = x
         .iter()
         .fold(0.0f64, |most, x| most.max(x.abs().max_element()));
-    // each position is rounded three times and each product once: 8 ε covers an edge's share of a × b
+    // each position is rounded three times and each product once: 8 ε covers an edge's share of a ×
+    // b
     let rounding = 8.0 * f64::EPSILON * size * (a.length() + b.length());
     a.cross(b).length() <= rounding
 }

@@ -1,4 +1,5 @@
-//! The paper's form: no contact of a zone moves along its normal, and one friction for the whole zone.
+//! The paper's form: no contact of a zone moves along its normal, and one friction for the whole
+//! zone.
 //!
 //! ```text
 //! q̇'  = argmin |q̇ − q̇'|_M   subject to  ∇C q̇' = 0                                   (3), (4)
@@ -6,10 +7,11 @@
 //! q̇'' = q̇' − min(μ |q̇' − q̇|, |slide|) slide/|slide|
 //! ```
 //!
-//! Source: \[HVTG08\] §2 to §4, velocities being displacements over the interval. As printed, (3) and (5) disagree in sign
-//! with the text; `q̇_fix = q̇' + …` and the friction, which is added there, do too. Equality may pull ("sticking"), a large impulse
-//! at one contact rubs at all others, and a zone has one μ: the mean of its contacts. That is what
-//! the paper describes and what [`super::coulomb`] does without.
+//! Source: \[HVTG08\] §2 to §4, velocities being displacements over the interval. As printed, (3)
+//! and (5) disagree in sign with the text; `q̇_fix = q̇' + …` and the friction, which is added
+//! there, do too. Equality may pull ("sticking"), a large impulse at one contact rubs at all
+//! others, and a zone has one μ: the mean of its contacts. That is what the paper describes and
+//! what [`super::coulomb`] does without.
 
 use glam::DVec3;
 
@@ -18,7 +20,8 @@ use super::lsmr::{self, Map};
 use super::rows::Rows;
 use super::zone::{Solution, Unsolved, Zone};
 
-/// Gradients whose part outside the span of the others is shorter than this are combinations of them.
+/// Gradients whose part outside the span of the others is shorter than this are combinations of
+/// them.
 ///
 /// As in the active-set method: at √ε as many digits of a direction are lost as are left.
 const DEPENDENT: f64 = 1.0 / (1u64 << 26) as f64;
@@ -70,7 +73,8 @@ pub(super) fn solve(zone: &Zone, precision: &Precision) -> Result<Solution, Unso
             .collect();
         let fixed = lsmr::solve(&Relatives(&rows), stop, precision.max_iterations);
         iterations += fixed.iterations;
-        // fixed.z leads from q̇' to q̇_fix: it is −slide; norms are those of plain velocities, as printed
+        // fixed.z leads from q̇' to q̇_fix: it is −slide; norms are those of plain velocities, as
+        // printed
         let slide = length(&rows, &fixed.z);
         let share = if slide > 0.0 {
             (mean * length(&rows, &z) / slide).min(1.0)
@@ -96,7 +100,8 @@ fn length(rows: &Rows, z: &[DVec3]) -> f64 {
     squares.sum::<f64>().sqrt()
 }
 
-/// The shortest z with ∇̃C z = `right`: gradients made orthonormal one after the other, the longest rest first.
+/// The shortest z with ∇̃C z = `right`: gradients made orthonormal one after the other, the longest
+/// rest first.
 fn project_dense(rows: &Rows, right: &[f64]) -> Vec<DVec3> {
     let mut right = right.to_vec();
     let mut rests: Vec<Vec<DVec3>> = rows

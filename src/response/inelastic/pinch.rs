@@ -4,11 +4,12 @@
 //! λ ≥ 0,   rᵥ = Σᵢ λᵢ ∂Cᵢ/∂xᵥ of free vertices   ⇒   Σᵢ λᵢ gapᵢ ≤ Σᵢ λᵢ gapᵢ(x₀) + R Σᵥ |rᵥ|₁   within R of x₀
 //! ```
 //!
-//! If the right-hand side is not positive where the scripted vertices end, not all of the gaps can be: the scripted
-//! vertices leave no room (Farkas' lemma; \[GI83\] finds such a λ when its step has no end). Between flat objects r is 0
-//! and R plays no part; between round ones cloth could always slip away to where linearised contacts no longer
-//! mean anything, so that R limits how far it may go. The sum is about touching, not about the thickness: contacts that
-//! merely cannot keep their targets have a positive one, which says how much of them they can keep.
+//! If the right-hand side is not positive where the scripted vertices end, not all of the gaps can
+//! be: the scripted vertices leave no room (Farkas' lemma; \[GI83\] finds such a λ when its step
+//! has no end). Between flat objects r is 0 and R plays no part; between round ones cloth could
+//! always slip away to where linearised contacts no longer mean anything, so that R limits how far
+//! it may go. The sum is about touching, not about the thickness: contacts that merely cannot keep
+//! their targets have a positive one, which says how much of them they can keep.
 
 use glam::DVec3;
 
@@ -18,24 +19,29 @@ use super::{Rows, active_set};
 /// Contacts that push against one another without moving anything.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Certificate {
-    /// Contact numbers with their multipliers, all positive. They are scaled so that the scripted features together are
-    /// pushed by 2, one on either side: then the sum of the gaps is the room between the two sides.
+    /// Contact numbers with their multipliers, all positive. They are scaled so that the scripted
+    /// features together are pushed by 2, one on either side: then the sum of the gaps is the room
+    /// between the two sides.
     pub multipliers: Vec<(usize, f64)>,
-    /// Upper bound of the room that the scripted vertices leave, in metres. Not positive: there is none.
+    /// Upper bound of the room that the scripted vertices leave, in metres. Not positive: there is
+    /// none.
     pub room: f64,
-    /// How far free vertices may go along each axis, in metres, R above: the length of the longest edge that takes part.
+    /// How far free vertices may go along each axis, in metres, R above: the length of the longest
+    /// edge that takes part.
     pub reach: f64,
     /// The room that the targets of these contacts ask for, in metres.
     pub asked: f64,
 }
 
-/// Rounding error of a gap in units of the largest coordinate: four products with weights of sum 2, the scalar product and the sums, with less than 8
-/// roundings each, and as many again for the multipliers.
+/// Rounding error of a gap in units of the largest coordinate: four products with weights of sum 2,
+/// the scalar product and the sums, with less than 8 roundings each, and as many again for the
+/// multipliers.
 const ROUNDING: f64 = 16.0 * f64::EPSILON;
 
 impl Certificate {
-    /// Weighs a combination of contacts, as a solver of scaled rows found it, limits left out; none if it is no certificate, or if no scripted
-    /// vertex takes part: then linearisations contradict one another, and nobody is pinched.
+    /// Weighs a combination of contacts, as a solver of scaled rows found it, limits left out; none
+    /// if it is no certificate, or if no scripted vertex takes part: then linearisations contradict
+    /// one another, and nobody is pinched.
     pub fn of(zone: &Zone, farkas: &[(usize, f64)]) -> Option<Self> {
         // a row is its gradient divided by √k, so that its multiplier is too
         let unscaled = farkas.iter().map(|&(i, lambda)| {
@@ -87,7 +93,8 @@ impl Certificate {
                 }
             }
         }
-        // what the gradients leave on a free vertex counts against the proof, as if the vertex went that way as far as it may
+        // what the gradients leave on a free vertex counts against the proof, as if the vertex went
+        // that way as far as it may
         let unbalanced: f64 = left.iter().map(|left| left.abs().element_sum()).sum();
         let reach = zone.longest_edge();
         Some(Self {
@@ -107,9 +114,11 @@ pub(super) fn is_limit(contact: &Contact) -> bool {
     contact.target < 0.0
 }
 
-/// Limits free vertices that have gone further than `reach` along an axis; returns whether there are any.
+/// Limits free vertices that have gone further than `reach` along an axis; returns whether there
+/// are any.
 ///
-/// A limit is written as a contact with a place that does not move, whose target lets the vertex go as far as it may.
+/// A limit is written as a contact with a place that does not move, whose target lets the vertex go
+/// as far as it may.
 pub(super) fn limit(zone: &mut Zone, x: &[DVec3], reach: f64) -> bool {
     let count = zone.contacts.len();
     for v in 0..zone.inverse_mass.len() {
@@ -141,7 +150,8 @@ pub(super) fn limit(zone: &mut Zone, x: &[DVec3], reach: f64) -> bool {
 /// Largest part of a zone that is looked at as a whole: its dense solve takes seconds.
 const LARGEST_PART: usize = 1024;
 
-/// Looks for contacts of a zone that exclude one another: around the one that lacks most, in ever larger parts.
+/// Looks for contacts of a zone that exclude one another: around the one that lacks most, in ever
+/// larger parts.
 pub fn infeasible_subset(zone: &Zone) -> Option<Certificate> {
     let order = outwards(zone);
     let mut size = 64;
@@ -163,8 +173,8 @@ pub fn infeasible_subset(zone: &Zone) -> Option<Certificate> {
     }
 }
 
-/// Contact numbers in the order of their distance from the contact that lacks most, from free vertex to free vertex; then those
-/// that are not connected with it.
+/// Contact numbers in the order of their distance from the contact that lacks most, from free
+/// vertex to free vertex; then those that are not connected with it.
 fn outwards(zone: &Zone) -> Vec<usize> {
     let mut at_vertex: Vec<Vec<usize>> = vec![Vec::new(); zone.start.len()];
     for (i, contact) in zone.contacts.iter().enumerate() {

@@ -4,8 +4,9 @@
 //! z = √m Δx      ∇̃Cᵢ = (… wᵥ n/√mᵥ …)/√k      k = Σ w²/m      |∇̃Cᵢ| = 1
 //! ```
 //!
-//! The mass norm becomes the plain one and ∇C M⁻¹ ∇Cᵀ gets a diagonal of ones: the normalized gradients of
-//! \[HVTG08\] §2, in the norm that the projection is about. Scripted vertices have no coordinate: 1/√m = 0.
+//! The mass norm becomes the plain one and ∇C M⁻¹ ∇Cᵀ gets a diagonal of ones: the normalized
+//! gradients of \[HVTG08\] §2, in the norm that the projection is about. Scripted vertices have no
+//! coordinate: 1/√m = 0.
 
 use glam::DVec3;
 
@@ -119,7 +120,8 @@ impl Rows {
             .collect()
     }
 
-    /// A bound on the largest eigenvalue of `∇̃C ∇̃Cᵀ`: its largest sum of absolute values in a row.
+    /// A bound on the largest eigenvalue of `∇̃C ∇̃Cᵀ`: its largest sum of absolute values in a
+    /// row.
     pub(super) fn norm_bound(&self) -> f64 {
         let mut sums = vec![DVec3::ZERO; self.inverse_root.len()];
         for row in &self.rows {

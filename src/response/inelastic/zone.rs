@@ -1,11 +1,13 @@
-//! One zone: vertices and linearised contacts, as plain data that can be written down and solved again.
+//! One zone: vertices and linearised contacts, as plain data that can be written down and solved
+//! again.
 
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 
 /// Vertices that are connected by contacts, with where they wanted to go.
 ///
-/// It knows nothing of the mesh that it was taken from, so that a hard one can be kept in a file and solved again.
+/// It knows nothing of the mesh that it was taken from, so that a hard one can be kept in a file
+/// and solved again.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Zone {
     /// 1/kg for each vertex; 0 for scripted ones.
@@ -53,8 +55,8 @@ pub struct Solution {
 /// Why a zone has no solution.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Unsolved {
-    /// Scripted vertices leave no room, proved: these impulses push against each other without moving anything
-    /// (a Farkas vector: contact number, share).
+    /// Scripted vertices leave no room, proved: these impulses push against each other without
+    /// moving anything (a Farkas vector: contact number, share).
     Pinched(Vec<(usize, f64)>),
     /// The solver ran out of iterations.
     Iterations(u32),
@@ -80,7 +82,8 @@ impl Contact {
 }
 
 impl Zone {
-    /// `½ Σ m |x − x₀|²` of the free vertices, in kg·m²: kinetic energy of the mean motion times dt².
+    /// `½ Σ m |x − x₀|²` of the free vertices, in kg·m²: kinetic energy of the mean motion times
+    /// dt².
     pub fn energy(&self, x: &[DVec3]) -> f64 {
         let each = self.inverse_mass.iter().zip(x).zip(&self.start);
         each.filter(|((w, _), _)| **w > 0.0)
