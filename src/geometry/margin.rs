@@ -222,7 +222,7 @@ mod tests {
         assert_eq!(box_gap(VERTEX_FACE, &start, &end), 4.0); // z: 7 − 3
         let edges = Pair::EdgeEdge { a: 0, b: 1 };
         assert_eq!(box_gap(edges, &start, &end), -2.0); // z: 7 − 9
-        let [a, b, c, d] = start;
+        let [a, _, c, d] = start;
         assert_eq!(box_gap(edges, &[a, a, c, d], &[a, a, c, d]), 7.0); // z: 7 − 0
         assert_eq!(box_gap(edges, &[c, d, a, a], &[c, d, a, a]), 7.0);
         assert_eq!(extent(&start), 9.0);
