@@ -162,6 +162,7 @@ mod tests {
         assert_eq!(of(0.125, &far, None), 0.125);
         assert_eq!(of(2.0, &far, None), 0.25);
         assert_eq!(of(2.0, &near, None), 0.125);
+        assert_eq!(of(2.0, &two(0.375).1, None), 0.1875);
         assert_eq!(of(0.0, &far, None), 0.0);
         let mut gaps = [f64::INFINITY; 6];
         assert_eq!(of(2.0, &far, Some(&gaps)), 0.25);
@@ -226,5 +227,6 @@ mod tests {
         assert_eq!(box_gap(edges, &[a, a, c, d], &[a, a, c, d]), 7.0); // z: 7 − 0
         assert_eq!(box_gap(edges, &[c, d, a, a], &[c, d, a, a]), 7.0);
         assert_eq!(extent(&start), 9.0);
+        assert_eq!(extent(&start.map(|x| x - DVec3::ONE)), 9.0);
     }
 }
