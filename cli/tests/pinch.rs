@@ -95,7 +95,7 @@ fn a_pinched_cloth_ends_the_run_with_both_objects_the_frame_and_all_earlier_fram
     let resumed = percale(&["run", &scene, "-o", out, "--json", "--resume"]);
     assert_eq!(resumed.status.code(), Some(1), "{resumed:?}");
     let error = |text: &str| text.lines().last().map(str::to_owned); // after lines of progress
-    assert_eq!(error(&text(&resumed.stderr)), error(&message));
+    assert_eq!(error(text(&resumed.stderr)), error(message));
     let again: Value = serde_json::from_slice(&resumed.stdout).unwrap();
     assert_eq!(again["hash"], printed["hash"]);
     // up to there it can be had in peace
