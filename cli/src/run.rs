@@ -33,7 +33,7 @@ pub(crate) struct Run {
     /// Change a key of the scene, e.g. --set friction=0.5 --set cloth.0.fabric=silk
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
     changes: Vec<(String, String)>,
-    /// Stages of every attempt instead of the scene's, e.g. "impulses{max_rounds=16},inelastic"; or none
+    /// Stages of every attempt instead of the scene's, e.g. `impulses{max_rounds=16},inelastic`; or none
     #[arg(long, value_name = "STAGES", value_parser = stage_list)]
     response: Option<String>,
     /// Further stages at the shortest interval instead of the scene's, e.g. hold; or none
