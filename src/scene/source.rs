@@ -194,7 +194,7 @@ mod tests {
         let scene = scene.unwrap().set("cloth.0.fabric.density", 0.3).unwrap();
         let scene = scene.set("cloth.0.fabric.like", "denim").unwrap();
         let fabric = &scene.cloth[0].fabric;
-        assert_eq!((fabric.density, fabric.stretch), (0.3, [2500.0; 2]));
+        assert_eq!((fabric.density, fabric.stretch), (0.3, [3000.0, 2000.0]));
 
         let mut scene = scene;
         scene.frames = 99;
