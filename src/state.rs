@@ -237,6 +237,7 @@ impl<'a> Candidate<'a> {
             is_usable,
         )?;
         ValueError::check_count("thickness", surfaces.thickness.len(), count)?;
+        ValueError::check_count("rest positions", surfaces.rest.len(), count)?;
         ValueError::check_count("layer", surfaces.body_count, mesh.bodies().len())?;
         flush_tiny(&mut x);
         check_positions(mesh, &x)?;

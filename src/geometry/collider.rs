@@ -80,7 +80,8 @@ pub struct Foreseen {
 
 /// Finds impacts and proximities of one mesh; keeps its tree and buffers between calls, and nothing that changes a result.
 ///
-/// All calls about motions panic if the motion is of a mesh with another number of vertices.
+/// All calls about motions panic if the motion is of a mesh with another number of vertices. A question
+/// with something in it that is not a number finds nothing, and proves nothing.
 ///
 /// # Examples
 /// Two triangles, one above the other; a corner of the upper one goes down through the lower:
@@ -156,7 +157,15 @@ impl Collider {
     }
 
     /// Fits the boxes of all vertices to the motion, each grown by `growth`, and makes the list of pairs hold for them.
-    fn cover(&mut self, Motion { start, end }: Motion<'_>, growth: impl Fn(usize) -> f64 + Sync) {
+    ///
+    /// `false` if something is not a number: no box holds it, and what is listed beside it would not
+    /// hold either. Then nothing is listed, now or for the next question.
+    #[must_use]
+    fn cover(
+        &mut self,
+        Motion { start, end }: Motion<'_>,
+        growth: impl Fn(usize) -> f64 + Sync,
+    ) -> bool {
         let Self {
             mesh,
             tree,
@@ -171,17 +180,24 @@ impl Collider {
             "a motion of this mesh"
         );
         let vertices = (0..count).into_par_iter().with_min_len(4096);
+        let is_number =
+            |v: usize| start[v].is_finite() && end[v].is_finite() && !growth(v).is_nan();
+        if !vertices.clone().all(is_number) {
+            *nearby = Nearby::default();
+            return false;
+        }
         vertices
             .map(|v| Box32::of_vertex(start[v], end[v], growth(v)))
             .collect_into_vec(boxes);
         nearby.cover(tree, mesh, start, boxes, growth);
+        true
     }
 
     /// Says that the next questions will be about motions like this one, and about pairs within these thicknesses. Saves time, changes no
     /// result.
     pub fn expect(&mut self, motion: Motion<'_>, thickness: &[f64]) {
         self.nearby.expect(motion.start, motion.end);
-        self.cover(motion, |v| 0.5 * thickness[v]);
+        let _ = self.cover(motion, |v| 0.5 * thickness[v]);
     }
 
     /// Reports all pairs whose boxes overlap, grown by `growth` of their vertices, and that have a vertex in `asked`, if that is given;
@@ -193,7 +209,9 @@ impl Collider {
         asked: Option<&[bool]>,
         report: impl Fn(&Mesh, Pair, &mut Vec<T>) + Sync,
     ) -> Vec<T> {
-        self.cover(motion, &growth);
+        if !self.cover(motion, &growth) {
+            return Vec::new();
+        }
         let Self {
             mesh,
             nearby,
@@ -215,7 +233,9 @@ impl Collider {
     /// The gap of two boxes is rounded to the nearest number before it is compared: a pair is never missed, one
     /// within half a unit in the last place beyond the margin may be added.
     pub fn pairs(&mut self, motion: Motion<'_>, margin: f64) -> Vec<Pair> {
-        self.cover(motion, |_| 0.5 * margin);
+        if !self.cover(motion, |_| 0.5 * margin) {
+            return Vec::new();
+        }
         let (mesh, is_idle) = (&self.mesh, |_: &Listed| false);
         let mut pairs = self.nearby.overlaps(&self.boxes, is_idle, |pair, out| {
             let Sweep { start, end } = Sweep::of(mesh, pair, motion.start, motion.end);

@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::script::{self, Interpolation, quaternion};
 
+/// Metres that a key may move something by: farther than any scene is wide, and no speed of light.
+const FARTHEST: f64 = 1e6;
+
 /// A motion from where an object was placed. Times in seconds from the start of the scene.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
@@ -160,6 +163,10 @@ impl Motion {
                     let numbers = key.shift.iter().chain(&key.turn).chain([&key.time]);
                     if !numbers.into_iter().all(|number| number.is_finite()) {
                         return wrong(&format!("keys.{k}"), "all numbers must be finite".into());
+                    }
+                    if key.shift.iter().any(|shift| shift.abs() > FARTHEST) {
+                        let message = format!("at most {FARTHEST:e} m along each axis");
+                        return wrong(&format!("keys.{k}.move"), message);
                     }
                     if k > 0 && key.time <= keys[k - 1].time {
                         let before = keys[k - 1].time;

@@ -17,7 +17,7 @@ use super::report::{Phases, timed};
 use super::settings::{Settings, VelocityUpdate};
 use crate::dynamics::{Dynamics, Proposal};
 use crate::error::{Pinch, StepError};
-use crate::geometry::mesh::flush_tiny;
+use crate::geometry::mesh::{check_positions, flush_tiny};
 use crate::geometry::{Collider, ContactPoint, Proof, Proximity};
 use crate::grid;
 use crate::response::squeeze::{NoRoom, squeeze};
@@ -207,6 +207,12 @@ impl<'a> Interval<'a> {
             strain: 0.0,
             off_grid: 0,
         }
+    }
+
+    /// Refuses what is not a position before anybody looks at it.
+    pub(crate) fn check_proposal(&self) -> Result<(), Refusal> {
+        check_positions(self.terms.start.mesh(), &self.proposal.x)
+            .map_err(|error| Refusal::NotCertified(error.into()))
     }
 
     /// Second station: what is too near stops approaching, and opens.

@@ -259,7 +259,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_not_a_number_proves_nothing(soup in soup(20), v in 0..8usize, bad in prop_oneof![Just(f64::NAN), Just(-0.25), Just(f64::INFINITY)]) {
+    fn what_is_not_a_number_proves_nothing(soup in soup(60), v in 0..8usize, bad in prop_oneof![Just(f64::NAN), Just(-0.25), Just(f64::INFINITY)]) {
         let Soup { mesh, x0, x1 } = soup;
         let v = v % x0.len();
         let mut thickness = vec![0.25; x0.len()];
@@ -282,6 +282,20 @@ proptest! {
         prop_assert!(known.is_some());
         let changed = [v as u32];
         prop_assert!(collider.look_again(Motion::new(&x0, &nowhere), &changed, &asked, known).proof.is_none());
+        // and it does not spoil what is asked afterwards
+        let exact = Asked { mode: Mode::Exact, margin: None };
+        let asks: [&dyn Fn(&mut Collider); 5] = [
+            &|c| c.expect(motion, margin.thickness),
+            &|c| drop(c.look(motion, &Asked { mode: Mode::Fast, margin: Some(margin) }, None)),
+            &|c| drop(c.foresee(motion, &good, &margin)),
+            &|c| drop(c.proximities(&nowhere, &good, None)),
+            &|c| drop(c.impacts(Motion::new(&x0, &nowhere), &exact)),
+        ];
+        for ask in asks {
+            let mut collider = Collider::new(&mesh);
+            ask(&mut collider);
+            prop_assert_eq!(collider.impacts(motion, &exact), Collider::new(&mesh).impacts(motion, &exact));
+        }
     }
 
     #[test]

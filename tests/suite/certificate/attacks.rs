@@ -12,7 +12,7 @@ use percale::{
     ValueError, Verified, resolve, verify,
 };
 
-use crate::support::{small, two_triangles, upper_moved};
+use crate::support::{small, squares, two_triangles, upper_moved};
 
 fn start(collider: &Collider, x: &[DVec3]) -> Verified {
     collider
@@ -291,4 +291,38 @@ fn a_corrupt_checkpoint_is_refused_and_changes_nothing() {
     );
     simulation.restore(good).unwrap();
     simulation.step().unwrap();
+}
+
+#[test]
+fn what_is_not_a_number_does_not_spoil_a_collider() {
+    // two sheets, one sent through the other, after the collider was asked with one NaN
+    let (mesh, mut x) = squares(8, 2);
+    let half = x.len() / 2;
+    x[half..].iter_mut().for_each(|x| x.y = 0.1);
+    let mut end = x.clone();
+    end[half..].iter_mut().for_each(|x| x.y = -0.1);
+    let surfaces = surfaces(&mesh, &x);
+    let w = vec![1.0; x.len()];
+    for v in 0..x.len() {
+        let mut collider = Collider::new(&mesh);
+        let state = start(&collider, &x);
+        let mut thickness = vec![1e-2; x.len()];
+        thickness[v] = f64::NAN;
+        let motion = collider.motion(&x, &end).unwrap();
+        collider.expect(motion, &thickness);
+        let candidate = Candidate::new(&state, &w, &surfaces, 0.1, end.clone()).unwrap();
+        let judged = verify::accept(candidate, &mut collider, None);
+        let Err(StepError::Unresolved { count, .. }) = judged else {
+            panic!("vertex {v}: {judged:?}");
+        };
+        let fresh = Collider::new(&mesh).impacts(motion, &exact());
+        assert_eq!(count, fresh.len(), "vertex {v}");
+    }
+}
+
+fn exact() -> Asked<'static> {
+    Asked {
+        mode: Mode::Exact,
+        margin: None,
+    }
 }
