@@ -11,7 +11,7 @@ use percale::scene::Shape;
 use percale::{Collider, DVec3, Mesh, Settings, Surfaces, resolve};
 
 pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let cloth: Shape = toml::from_str("kind = 'sheet'\nsize = [1, 1]\ncells = [19, 19]")?;
+    let cloth: Shape = toml::from_str("kind = 'sheet'\nsize = [1, 1]\ncells = [15, 15]")?;
     let ball: Shape = toml::from_str("kind = 'sphere'\nradius = 0.25\nsubdivisions = 3")?;
     let (cloth, ball) = (cloth.triangles()?, ball.triangles()?);
     let (n, m) = (cloth.x.len() as u32, cloth.faces.len() as u32);
@@ -45,19 +45,19 @@ pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
         .collect();
     let edges = mesh.edges().iter().filter(|edge| edge[0] < n);
     let springs: Vec<[usize; 2]> = edges.map(|edge| edge.map(|v| v as usize)).collect();
-    let (rest, dt) = (x.clone(), 1.0 / 240.0);
+    let (rest, dt) = (x.clone(), 1.0 / 480.0);
 
     let mut collider = Collider::new(&mesh);
     let surfaces = Surfaces::uniform(&mesh, rest.clone(), 4e-3, 0.3)?;
     let settings = Settings::default();
     let mut state = collider.start(x, vec![DVec3::ZERO; w.len()])?;
-    for step in 1..=240 {
+    for step in 1..=480 {
         // yours: forces, and where they would take the cloth
         let (x, mut v) = (state.positions(), state.velocities().to_vec());
         for &[a, b] in &springs {
             let (way, length) = (x[b] - x[a], rest[a].distance(rest[b]));
             let along = way.normalize();
-            let pull = 100.0 * (way.length() - length) + 0.1 * (v[b] - v[a]).dot(along);
+            let pull = 20.0 * (way.length() - length) + 0.02 * (v[b] - v[a]).dot(along);
             v[a] += dt * w[a] * pull * along;
             v[b] -= dt * w[b] * pull * along;
         }
@@ -72,7 +72,7 @@ pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
         // ours: a certified state with its velocities, or why not
         let (next, report) = resolve(&settings, &state, end, &w, &surfaces, dt, &mut collider)?;
         state = next;
-        if step % 60 == 0 {
+        if step % 120 == 0 {
             let heights = state.positions()[..n as usize].iter().map(|x| x.y);
             let lowest = heights.fold(f64::INFINITY, f64::min);
             let impacts = report.impacts_before;

@@ -2,6 +2,10 @@
 //!
 //! A stage maps impacts to a change of end positions. It does not detect, loop, judge or log;
 //! [`respond`] does.
+//!
+//! To add a stage: a file like `hold`, with its settings and `apply`; a variant of [`Stage`] and, if it remembers something between
+//! rounds, of `Memory`; the compiler lists the arms, and [`Stage::NAMES`] and [`Stage::named`] take its name. If it moves zones as a
+//! whole, `Responding::run` counts them as such.
 
 mod bounce;
 mod contact;

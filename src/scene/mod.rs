@@ -17,6 +17,9 @@
 //! | `source` | what a scene was read from, and changes of its keys |
 //! | `size` | what memory it takes |
 //! | `build` | all of it together, as a simulation |
+//!
+//! To add a key: a field with its doc comment below (or in the settings it belongs to), its range in `check`, its use in `build`, then
+//! `PERCALE_BLESS=1 cargo test --lib schema` writes `scenes/scene.schema.json` anew.
 
 mod build;
 mod builtin;
