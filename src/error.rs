@@ -213,7 +213,7 @@ impl fmt::Display for RefusedStart {
     }
 }
 
-/// Why a step could not be taken. The state before the step is untouched.
+/// Why a step could not be taken. The state that it started from is untouched; a run stands at its last accepted interval.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StepError {

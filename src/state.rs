@@ -117,6 +117,7 @@ impl Surfaces {
     /// If there is no such body.
     pub fn set_friction(&mut self, a: u32, b: u32, coefficient: f64) -> Result<(), ValueError> {
         check_friction(coefficient)?;
+        assert!((a.max(b) as usize) < self.body_count, "bodies {a} and {b}");
         let (a, b) = (a as usize, b as usize);
         self.friction[a * self.body_count + b] = coefficient;
         self.friction[b * self.body_count + a] = coefficient;
@@ -147,7 +148,11 @@ impl Surfaces {
     }
 
     /// Coulomb coefficient of a pair of bodies.
+    ///
+    /// # Panics
+    /// If there is no such body.
     pub fn friction(&self, a: u32, b: u32) -> f64 {
+        assert!((a.max(b) as usize) < self.body_count, "bodies {a} and {b}");
         self.friction[a as usize * self.body_count + b as usize]
     }
 }

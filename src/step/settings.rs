@@ -162,6 +162,8 @@ impl Settings {
             ..
         } = self;
         ValueError::check("fps", *fps, "finite and above 0", above)?;
+        let is_known = |passes: f64| passes == 1.0 || passes == 2.0;
+        ValueError::check("passes", f64::from(self.passes), "1 or 2", is_known)?;
         ValueError::check(
             "time.max_interval",
             time.max_interval,
