@@ -655,7 +655,7 @@ fn the_seeds_run() {
 
 #[test]
 fn mutated_inputs_are_refused_or_used() {
-    fuzz(200, 60, 1);
+    fuzz(2_000, 60, 1);
 }
 
 #[test]
