@@ -3,7 +3,7 @@
 use std::fs;
 
 use percale::dynamics::{Fabric, Integrator, Newmark};
-use percale::scene::{Scene, SceneError};
+use percale::scene::{Scene, SceneError, Soft, Springs};
 use percale::step::{Doubt, Forecast, Simulation, Stiffest};
 
 use crate::failure::Failure;
@@ -120,109 +120,109 @@ struct Culprit {
 const SOFTER: &str =
     "try a softer fabric, larger triangles, or dynamics.integrator.kind = \"implicit_euler\"";
 
-fn culprit(scene: &Scene, stiffest: Option<&Stiffest>) -> Culprit {
-    let culprit = |key: String, value: String, remedy, factor: f64| Culprit {
-        key,
-        value,
-        remedy,
-        factor,
-    };
-    let mut all = vec![culprit(
-        "fps".into(),
-        scene.fps.to_string(),
-        "try more frames per second",
-        60.0 / scene.fps,
-    )];
-    if let Integrator::Newmark(newmark) = &scene.dynamics.integrator {
-        all.push(culprit(
-            "dynamics.integrator.cfl".into(),
-            newmark.cfl.to_string(),
-            "try a larger one",
-            Newmark::default().cfl / newmark.cfl,
-        ));
-    }
-    for (i, seam) in scene.seam.iter().enumerate() {
-        let key = format!("seam.{i}.stiffness");
-        let factor = (seam.stiffness / 1e3).sqrt();
-        all.push(culprit(key, seam.stiffness.to_string(), "try less", factor));
-    }
-    if let Some(place) = stiffest {
-        let remedy = if place.edge < 0.1 * place.mean_edge {
-            "try to remove this sliver from the mesh"
-        } else {
-            "try larger triangles, and check that lengths are in metres"
-        };
-        let (key, fabric) = fabric_of(scene, &place.body);
-        let shape = key.replace(".soft", "").replace(".fabric", ".shape");
-        let Stiffest { vertex, edge, .. } = place;
-        let value = format!(
-            "an edge of {edge:.2e} m at vertex {vertex} of '{}'",
-            place.body
-        );
-        all.push(culprit(shape, value, remedy, 0.01 / edge));
-        if let Some(fabric) = fabric {
-            let Fabric {
-                density,
-                stretch,
-                shear,
-                bend,
-                ..
-            } = fabric;
-            let most = |values: &[f64]| values.iter().copied().fold(0.0, f64::max);
-            for (name, value, factor) in [
-                ("stretch", format!("{stretch:?}"), most(stretch) / 1e3),
-                ("shear", shear.to_string(), shear / 250.0),
-                (
-                    "bend",
-                    format!("{bend:?}"),
-                    most(bend) / (edge * edge) / 1e3,
-                ),
-                ("density", density.to_string(), 0.2 / density),
-            ] {
-                all.push(culprit(
-                    format!("{key}.{name}"),
-                    value,
-                    SOFTER,
-                    factor.sqrt(),
-                ));
-            }
+impl Culprit {
+    fn new(
+        key: impl Into<String>,
+        value: impl ToString,
+        remedy: &'static str,
+        factor: f64,
+    ) -> Self {
+        Self {
+            key: key.into(),
+            value: value.to_string(),
+            remedy,
+            factor,
         }
+    }
+}
+
+/// The one that takes most; of equal ones the first.
+fn culprit(scene: &Scene, stiffest: Option<&Stiffest>) -> Culprit {
+    let remedy = "try more frames per second";
+    let first = Culprit::new("fps", scene.fps, remedy, 60.0 / scene.fps);
+    let mut all = springs(scene);
+    if let Integrator::Newmark(Newmark { cfl }) = &scene.dynamics.integrator {
+        let factor = Newmark::default().cfl / cfl;
+        let key = "dynamics.integrator.cfl";
+        all.push(Culprit::new(key, cfl, "try a larger one", factor));
+    }
+    all.extend(stiffest.into_iter().flat_map(|place| at(scene, place)));
+    let larger = |most: Culprit, next: Culprit| match next.factor > most.factor {
+        true => next,
+        false => most,
+    };
+    all.into_iter().fold(first, larger)
+}
+
+/// Seams, soft pins and soft obstacles.
+fn springs(scene: &Scene) -> Vec<Culprit> {
+    let stiff = |key: String, value: String, most: f64| {
+        Culprit::new(key, value, "try less", (most / 1e3).sqrt())
+    };
+    let mut all = Vec::new();
+    for (i, seam) in scene.seam.iter().enumerate() {
+        let (key, most) = (format!("seam.{i}.stiffness"), seam.stiffness);
+        all.push(stiff(key, most.to_string(), most));
     }
     for (i, cloth) in scene.cloth.iter().enumerate() {
         for (p, pin) in cloth.pin.iter().enumerate() {
-            if let Some(springs) = &pin.soft {
-                let most = springs.stiffness.into_iter().fold(0.0, f64::max);
-                let key = format!("cloth.{i}.pin.{p}.soft.stiffness");
-                let factor = (most / 1e3).sqrt();
-                all.push(culprit(
-                    key,
-                    format!("{:?}", springs.stiffness),
-                    "try less",
-                    factor,
-                ));
-            }
+            let Some(Springs { stiffness, .. }) = &pin.soft else {
+                continue;
+            };
+            let key = format!("cloth.{i}.pin.{p}.soft.stiffness");
+            all.push(stiff(key, format!("{stiffness:?}"), most(stiffness)));
         }
     }
     for (i, obstacle) in scene.obstacle.iter().enumerate() {
-        if let Some(soft) = &obstacle.soft {
-            let key = format!("obstacle.{i}.soft.lag");
+        if let Some(Soft { lag, .. }) = &obstacle.soft {
             // loops of 2/ω = 2 lag, against the 1e-3 s of cotton
-            all.push(culprit(
-                key,
-                soft.lag.to_string(),
-                "try a longer one",
-                1e-3 / soft.lag,
-            ));
+            let key = format!("obstacle.{i}.soft.lag");
+            all.push(Culprit::new(key, lag, "try a longer one", 1e-3 / lag));
         }
     }
-    let first = all.swap_remove(0);
-    all.into_iter().fold(first, |most, next| {
-        if next.factor > most.factor {
-            next
-        } else {
-            most
+    all
+}
+
+/// The triangles and the fabric of the place that asks for the shortest loops.
+fn at(scene: &Scene, place: &Stiffest) -> Vec<Culprit> {
+    let Stiffest {
+        body,
+        vertex,
+        height,
+        mean_edge,
+    } = place;
+    let remedy = match *height < 0.1 * mean_edge {
+        true => "try to remove this sliver from the mesh, or cells that are nearly square",
+        false => "try larger triangles, and check that lengths are in metres",
+    };
+    let (key, fabric) = fabric_of(scene, body);
+    let shape = key.replace(".soft", "").replace(".fabric", ".shape");
+    let value = format!("a triangle of height {height:.2e} m at vertex {vertex} of '{body}'");
+    let mut all = vec![Culprit::new(shape, value, remedy, 0.01 / height)];
+    if let Some(Fabric {
+        density,
+        stretch,
+        shear,
+        bend,
+        ..
+    }) = fabric
+    {
+        let bending = most(bend) / (height * height);
+        for (name, value, factor) in [
+            ("stretch", format!("{stretch:?}"), most(stretch) / 1e3),
+            ("shear", shear.to_string(), shear / 250.0),
+            ("bend", format!("{bend:?}"), bending / 1e3),
+            ("density", density.to_string(), 0.2 / density),
+        ] {
+            let key = format!("{key}.{name}");
+            all.push(Culprit::new(key, value, SOFTER, factor.sqrt()));
         }
-    })
+    }
+    all
+}
+
+fn most(values: &[f64]) -> f64 {
+    values.iter().copied().fold(0.0, f64::max)
 }
 
 /// The key of an object's fabric, and the fabric.

@@ -9,7 +9,7 @@ use glam::DVec3;
 use percale::error::StepError;
 use percale::geometry::{Body, BodyKind, Mesh};
 use percale::io::{self, MeshFile, write_atomically};
-use percale::resolve::{self, lumped_mass};
+use percale::resolve::{self, Resolution, lumped_mass};
 use percale::response::Stage;
 use percale::{Collider, Settings, Surfaces};
 
@@ -79,27 +79,7 @@ impl Resolve {
         let (mesh, x0, x1) = together(&cloth, &end, obstacle.as_ref())?;
         let mesh = Arc::new(mesh);
 
-        let mut inverse_mass: Vec<f64> = match &self.mass {
-            Some(path) => masses(path, count)?,
-            None => lumped_mass(&mesh, &x0)[..count].to_vec(),
-        }
-        .iter()
-        .map(|&m| if m > 0.0 { 1.0 / m } else { 0.0 })
-        .collect();
-        inverse_mass.resize(x0.len(), 0.0);
-        if let Some(path) = &self.fixed {
-            for vertex in numbers::<usize>(path)? {
-                if vertex >= count {
-                    let message = format!(
-                        "{}: vertex {vertex}, but there are {count} (from 0)",
-                        path.display()
-                    );
-                    return Err(Failure::input(message));
-                }
-                inverse_mass[vertex] = 0.0;
-            }
-        }
-
+        let inverse_mass = self.inverse_masses(&mesh, &x0, count)?;
         let thickness = self
             .thickness
             .unwrap_or_else(|| 0.01 * mean_edge(&mesh, &x0, count));
@@ -131,31 +111,35 @@ impl Resolve {
             })
             .map_err(|error| Failure::input(format!("{}: {error}", path.display())))?;
         }
-        if self.json {
-            say!("{}", serde_json::to_string(&report)?);
-        } else {
-            let stages: Vec<String> = report
-                .stages
-                .iter()
-                .map(|(name, n)| format!("{name} {n}"))
-                .collect();
-            say!(
-                "{}: {} impacts resolved in {} rounds ({}), {} vertices moved, kept share {}",
-                self.out.display(),
-                report.impacts_before,
-                report.rounds,
-                if stages.is_empty() {
-                    "none needed".into()
-                } else {
-                    stages.join(", ")
-                },
-                report.moved,
-                report
-                    .kept_share
-                    .map_or("1".into(), |kept| format!("{kept:.3}")),
-            );
+        match self.json {
+            true => say!("{}", serde_json::to_string(&report)?),
+            false => say!("{}: {}", self.out.display(), describe(&report)),
         }
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// 1/kg for each vertex; 0 for those of the obstacle, those without mass and those of --fixed.
+    fn inverse_masses(&self, mesh: &Mesh, x0: &[DVec3], count: usize) -> Result<Vec<f64>, Failure> {
+        let mass = match &self.mass {
+            Some(path) => masses(path, count)?,
+            None => lumped_mass(mesh, x0)[..count].to_vec(),
+        };
+        let inverse = mass.iter().map(|&m| if m > 0.0 { 1.0 / m } else { 0.0 });
+        let mut inverse_mass: Vec<f64> = inverse.collect();
+        inverse_mass.resize(x0.len(), 0.0);
+        if let Some(path) = &self.fixed {
+            for vertex in numbers::<usize>(path)? {
+                if vertex >= count {
+                    let message = format!(
+                        "{}: vertex {vertex}, but there are {count} (from 0)",
+                        path.display()
+                    );
+                    return Err(Failure::input(message));
+                }
+                inverse_mass[vertex] = 0.0;
+            }
+        }
+        Ok(inverse_mass)
     }
 
     fn settings(&self) -> Result<Settings, Failure> {
@@ -246,6 +230,23 @@ impl Resolve {
         };
         Failure::stopped(format!("{candidate}: {reason}; nothing was written"))
     }
+}
+
+fn describe(report: &Resolution) -> String {
+    let stages = report.stages.iter().map(|(name, n)| format!("{name} {n}"));
+    let stages = match report.stages.is_empty() {
+        true => "none needed".into(),
+        false => stages.collect::<Vec<_>>().join(", "),
+    };
+    format!(
+        "{} impacts resolved in {} rounds ({stages}), {} vertices moved, kept share {}",
+        report.impacts_before,
+        report.rounds,
+        report.moved,
+        report
+            .kept_share
+            .map_or("1".into(), |kept| format!("{kept:.3}")),
+    )
 }
 
 /// One mesh of cloth and obstacle, with the positions at both ends.

@@ -80,7 +80,7 @@ pub struct Foreseen {
 
 /// Finds impacts and proximities of one mesh; keeps its tree and buffers between calls, and nothing that changes a result.
 ///
-/// All calls about motions panic if the motion is of a mesh with another number of vertices. A question
+/// All calls panic if a motion or a margin is of a mesh with another number of vertices. A question
 /// with something in it that is not a number finds nothing, and proves nothing.
 ///
 /// # Examples
@@ -336,10 +336,10 @@ impl Collider {
             impacts.extend(more.0);
             near.extend(more.1);
             sort(&mut impacts);
-            impacts.dedup_by_key(|impact| impact.pair);
             near.par_sort_unstable();
             near.dedup();
         }
+        impacts.dedup_by_key(|impact| impact.pair); // what moved may be listed too
         (impacts, near)
     }
 

@@ -46,42 +46,7 @@ impl Scene {
             v[vertex as usize] = DVec3::ZERO;
         }
 
-        let mut models = Vec::new();
-        for (number, (object, body)) in objects.iter().zip(mesh.bodies()).enumerate() {
-            if let Some((fabric, stretch)) = object.fabric {
-                let firm = object
-                    .scripted
-                    .iter()
-                    .filter(|part| part.grip == Grip::Firm);
-                models.push(ClothModel {
-                    body: number,
-                    fabric: fabric.clone(),
-                    stretch,
-                    rest: RestShape::from_positions(&mesh, body, object.shape.x.clone()),
-                    pinned: firm.flat_map(|part| part.vertices.clone()).collect(),
-                });
-            }
-        }
-        let mut dynamics = Dynamics::new(&mesh, &models, &self.dynamics);
-        let mut density = Vec::with_capacity(x.len());
-        for object in &objects {
-            density.extend(object.painted(Quantity::Density)?);
-        }
-        dynamics.weigh(&density);
-        let mut pins = Vec::new();
-        for (object, body) in objects.iter().zip(mesh.bodies()) {
-            let own = object.soft_pins(body.vertices.start, dynamics.mass());
-            let mass = |pin: &SoftPin| dynamics.mass()[pin.vertex as usize];
-            if let Some(pin) = own.iter().find(|pin| mass(pin) <= 0.0) {
-                let message = format!(
-                    "vertex {} is pulled by springs but has no mass: no triangle with an area holds it",
-                    pin.vertex - body.vertices.start
-                );
-                return Err(SceneError::value(format!("{}.shape", object.key), message));
-            }
-            pins.extend(own);
-        }
-        let dynamics = dynamics.with_soft_pins(&pins);
+        let dynamics = self.dynamics_of(&mesh, &objects)?;
         let surfaces = self.surfaces(&mesh, rest, &objects)?;
         self.check_thickness(&x, &objects, &surfaces)?;
         let seams = self.seams(&mesh, &objects, &x, surfaces.thickness())?;
@@ -111,6 +76,46 @@ impl Scene {
             }
             other => other.into(),
         })
+    }
+
+    /// Fabrics, masses and soft pins of all objects; seams are still missing.
+    fn dynamics_of(&self, mesh: &Mesh, objects: &[Object<'_>]) -> Result<Dynamics, SceneError> {
+        let mut models = Vec::new();
+        for (number, (object, body)) in objects.iter().zip(mesh.bodies()).enumerate() {
+            if let Some((fabric, stretch)) = object.fabric {
+                let firm = object
+                    .scripted
+                    .iter()
+                    .filter(|part| part.grip == Grip::Firm);
+                models.push(ClothModel {
+                    body: number,
+                    fabric: fabric.clone(),
+                    stretch,
+                    rest: RestShape::from_positions(mesh, body, object.shape.x.clone()),
+                    pinned: firm.flat_map(|part| part.vertices.clone()).collect(),
+                });
+            }
+        }
+        let mut dynamics = Dynamics::new(mesh, &models, &self.dynamics);
+        let mut density = Vec::with_capacity(mesh.vertex_count());
+        for object in objects {
+            density.extend(object.painted(Quantity::Density)?);
+        }
+        dynamics.weigh(&density);
+        let mut pins = Vec::new();
+        for (object, body) in objects.iter().zip(mesh.bodies()) {
+            let own = object.soft_pins(body.vertices.start, dynamics.mass());
+            let mass = |pin: &SoftPin| dynamics.mass()[pin.vertex as usize];
+            if let Some(pin) = own.iter().find(|pin| mass(pin) <= 0.0) {
+                let message = format!(
+                    "vertex {} is pulled by springs but has no mass: no triangle with an area holds it",
+                    pin.vertex - body.vertices.start
+                );
+                return Err(SceneError::value(format!("{}.shape", object.key), message));
+            }
+            pins.extend(own);
+        }
+        Ok(dynamics.with_soft_pins(&pins))
     }
 
     fn surfaces(

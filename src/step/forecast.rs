@@ -27,8 +27,8 @@ pub struct Stiffest {
     pub body: String,
     /// The vertex, counted from the object's first.
     pub vertex: u32,
-    /// Its shortest edge, m.
-    pub edge: f64,
+    /// Least height of a triangle around it, m.
+    pub height: f64,
     /// Mean edge of the object, m.
     pub mean_edge: f64,
 }
@@ -89,7 +89,7 @@ impl Simulation {
             Stiffest {
                 body: body.name.clone(),
                 vertex: vertex - body.vertices.start,
-                edge: shortest_edge(mesh, x, vertex),
+                height: least_height(mesh, x, vertex),
                 mean_edge: edges[number],
             }
         });
@@ -171,18 +171,23 @@ fn mean_edges(mesh: &Mesh, x: &[DVec3]) -> Vec<f64> {
     sums.into_iter().map(|(sum, count)| sum / count).collect()
 }
 
-fn is_needle([a, b, c]: [DVec3; 3]) -> bool {
-    let longest = [a - b, b - c, c - a].map(|side| side.length_squared());
-    let longest = longest.into_iter().fold(0.0, f64::max);
-    // the height over the longest side is twice the area over it
-    longest > NEEDLE * (b - a).cross(c - a).length()
+fn is_needle(corners: [DVec3; 3]) -> bool {
+    let (longest, height) = longest_and_height(corners);
+    longest > NEEDLE * height
 }
 
-fn shortest_edge(mesh: &Mesh, x: &[DVec3], vertex: u32) -> f64 {
-    let edges = mesh.edges_of_vertex(vertex).iter();
-    let lengths = edges.map(|&e| {
-        let [a, b] = mesh.edges()[e as usize];
-        x[a as usize].distance(x[b as usize])
+/// The longest side of a triangle and the height over it, m.
+fn longest_and_height([a, b, c]: [DVec3; 3]) -> (f64, f64) {
+    let longest = [a - b, b - c, c - a].map(DVec3::length);
+    let longest = longest.into_iter().fold(0.0, f64::max);
+    (longest, (b - a).cross(c - a).length() / longest)
+}
+
+fn least_height(mesh: &Mesh, x: &[DVec3], vertex: u32) -> f64 {
+    let faces = mesh.faces_of_vertex(vertex).iter();
+    let heights = faces.map(|&face| {
+        let corners = mesh.faces()[face as usize].map(|v| x[v as usize]);
+        longest_and_height(corners).1
     });
-    lengths.fold(f64::INFINITY, f64::min)
+    heights.fold(f64::INFINITY, f64::min)
 }

@@ -139,7 +139,7 @@ impl<'a> Interval<'a> {
         });
         let velocities = bounced.as_deref().unwrap_or(start.velocities());
 
-        let (coasted, near, foreseen, mut coupling) = timed(&mut phases.repel_ms, || {
+        let (near, foreseen, mut coupling) = timed(&mut phases.repel_ms, || {
             let coast = |v: usize| match inverse_mass[v] {
                 0.0 => target[v],
                 _ => start.positions()[v] + dt * velocities[v],
@@ -150,10 +150,9 @@ impl<'a> Interval<'a> {
                 let seen = repulsion.foresee(&coasted, collider);
                 let coupling =
                     repulsion.couple(&seen.near, &seen.impacts, share, pressed, &coasted);
-                (coasted, seen.near, seen.proof, Some(coupling))
+                (seen.near, seen.proof, Some(coupling))
             } else {
-                let near = repulsion.near(&coasted, collider);
-                (coasted, near, None, None)
+                (repulsion.near(&coasted, collider), None, None)
             }
         });
 
@@ -166,10 +165,6 @@ impl<'a> Interval<'a> {
         phases.repel_ms += proposal.contact.spent_ms;
         flush_tiny(&mut proposal.x);
         Self {
-            candidate: Candidate {
-                x: proposal.x.clone(),
-                ..coasted
-            },
             foreseen,
             coupling,
             ..Self::new(terms, near, proposal)
