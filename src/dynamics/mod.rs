@@ -30,7 +30,9 @@ mod implicit;
 mod integrator;
 mod material;
 mod multilevel;
+mod one_solve;
 mod pins;
+mod rows;
 mod seams;
 mod solve;
 mod springs;
@@ -56,8 +58,10 @@ pub use integrator::Newmark;
 use integrator::{Start, System};
 pub use material::Fabric;
 use multilevel::Hierarchy;
+pub use one_solve::OneSolve;
 use pins::Pin;
 pub use pins::SoftPin;
+use rows::Rows;
 pub use seams::Seam;
 use seams::Stitch;
 use springs::Spring;
@@ -94,6 +98,8 @@ pub enum Integrator {
     Newmark(Newmark),
     /// Everything implicit, one step per interval.
     ImplicitEuler(ImplicitEuler),
+    /// Everything implicit, contact, friction and strain limit included.
+    OneSolve(OneSolve),
 }
 
 impl Default for Integrator {
@@ -346,7 +352,7 @@ impl Dynamics {
         self.node_inverse_mass = inverse.collect();
         self.hierarchy = match self.settings.integrator {
             Integrator::Newmark(_) => Hierarchy::default(),
-            Integrator::ImplicitEuler(_) => {
+            Integrator::ImplicitEuler(_) | Integrator::OneSolve(_) => {
                 let free: Vec<bool> = self.node_inverse_mass.iter().map(|&w| w > 0.0).collect();
                 Hierarchy::new(&self.elements.pattern, &free)
             }
@@ -382,7 +388,7 @@ impl Dynamics {
 
     /// Whether the integrator lets contact act within its loops.
     pub fn takes_contact(&self) -> bool {
-        matches!(self.settings.integrator, Integrator::Newmark(_))
+        !matches!(self.settings.integrator, Integrator::ImplicitEuler(_))
     }
 
     /// [`Self::propose`] with contact in every loop, if the integrator [takes](Self::takes_contact)
@@ -410,6 +416,19 @@ impl Dynamics {
                 newmark.advance(&self.system(), start, touching)
             }
             Integrator::ImplicitEuler(euler) => euler.advance(&self.system(), start),
+            Integrator::OneSolve(solve) => {
+                let list = contact
+                    .as_ref()
+                    .map_or(Vec::new(), |contact| contact.rows());
+                let node_of = self.node_of();
+                let mut rows = Rows::new(&list, &node_of, &self.inverse_mass, [x0, target]);
+                let mut tension = vec![0.0; self.elements.faces.len()];
+                let advance = solve.advance(&self.system(), start, &mut rows, &mut tension);
+                if let Some(contact) = contact {
+                    contact.press(&rows.contact_forces());
+                }
+                advance
+            }
         };
         // obstacles, and cloths without a model
         let mut x = target.to_vec();
@@ -457,7 +476,7 @@ impl Dynamics {
             Integrator::Newmark(newmark) => {
                 newmark.cfl * self.system().stable_loop(&self.gather(x)).0
             }
-            Integrator::ImplicitEuler(_) => f64::INFINITY,
+            Integrator::ImplicitEuler(_) | Integrator::OneSolve(_) => f64::INFINITY,
         }
     }
 
@@ -469,7 +488,7 @@ impl Dynamics {
                 let (node, _) = self.system().stiffest(&self.gather(x))?;
                 Some(self.nodes[node])
             }
-            Integrator::ImplicitEuler(_) => None,
+            Integrator::ImplicitEuler(_) | Integrator::OneSolve(_) => None,
         }
     }
 

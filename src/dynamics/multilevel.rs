@@ -18,6 +18,7 @@
 
 use glam::{DMat3, DVec3};
 
+use super::rows::{Row, Rows};
 use super::solve::{BlockMatrix, Pattern};
 
 /// Marks a node in no patch: it follows a script.
@@ -183,6 +184,7 @@ impl Preconditioner {
         matrix: &BlockMatrix,
         pattern: &Pattern,
         hierarchy: &Hierarchy,
+        rows: &Rows,
     ) {
         let levels = &hierarchy.levels;
         let Some((coarsest, between)) = levels.split_last() else {
@@ -192,8 +194,23 @@ impl Preconditioner {
         let free = &coarsest.patch_of;
         self.inverse[0].clear();
         let diagonal = matrix.diagonal.iter().zip(free);
-        self.inverse[0]
-            .extend(diagonal.map(|(d, &p)| if p == NONE { DMat3::ZERO } else { d.inverse() }));
+        self.inverse[0].extend(diagonal.map(|(d, &p)| if p == NONE { DMat3::ZERO } else { *d }));
+        let active: Vec<(&Row, DMat3)> = (rows.rows.iter())
+            .filter(|row| row.is_active())
+            .map(|row| (row, row.block()))
+            .collect();
+        for (row, block) in &active {
+            for (&node, &w) in row.nodes.iter().zip(&row.weights) {
+                if node != NONE {
+                    self.inverse[0][node as usize] += *block * (w * w);
+                }
+            }
+        }
+        for block in &mut self.inverse[0] {
+            if *block != DMat3::ZERO {
+                *block = block.inverse();
+            }
+        }
         for (level, inverse) in between.iter().zip(&mut self.inverse[1..]) {
             inverse.clear();
             inverse.resize(level.count, DMat3::ZERO);
@@ -208,11 +225,17 @@ impl Preconditioner {
                     inverse[p as usize] += *block + block.transpose();
                 }
             }
+            for (row, block) in &active {
+                level.add_row(row, |p, w| inverse[p as usize] += *block * (w * w));
+            }
             for block in inverse {
                 *block = block.inverse();
             }
         }
         self.coarsest.assemble(matrix, pattern, coarsest);
+        for (row, block) in &active {
+            coarsest.add_row(row, |p, w| self.coarsest.add(p, p, *block * (w * w)));
+        }
         self.coarsest.factorise();
     }
 
@@ -238,6 +261,24 @@ impl Preconditioner {
 }
 
 impl Level {
+    /// The patches of a row with their weights, where these do not cancel.
+    fn add_row(&self, row: &Row, mut add: impl FnMut(u32, f64)) {
+        let patch = row.nodes.map(|node| match node {
+            NONE => NONE,
+            _ => self.patch_of[node as usize],
+        });
+        for k in 0..4 {
+            if patch[k] == NONE || patch[..k].contains(&patch[k]) {
+                continue;
+            }
+            let own = (k..4).filter(|&l| patch[l] == patch[k]);
+            let weight: f64 = own.map(|l| row.weights[l]).sum();
+            if weight.abs() > 1e-9 {
+                add(patch[k], weight);
+            }
+        }
+    }
+
     /// Pᵀ r: sums over the patches.
     fn restrict(&self, r: &[DVec3], sums: &mut Vec<DVec3>) {
         sums.clear();

@@ -7,6 +7,7 @@
 use glam::{DMat3, DVec3};
 
 use super::multilevel::{Hierarchy, Preconditioner};
+use super::rows::Rows;
 
 /// Which off-diagonal blocks of a symmetric matrix may be non-zero.
 #[derive(Clone, Debug, Default)]
@@ -171,7 +172,8 @@ impl ConjugateGradients {
         pattern: &Pattern,
         hierarchy: &Hierarchy,
     ) {
-        self.preconditioner.update(matrix, pattern, hierarchy);
+        self.preconditioner
+            .update(matrix, pattern, hierarchy, &Rows::default());
     }
 
     /// Improves `x` until the residual `r` = b − A x is small or the iterations are spent; returns

@@ -1,0 +1,355 @@
+//! **One solve**: elasticity, contact, friction and strain limit together, implicitly.
+
+use std::time::Instant;
+
+use glam::{DMat3, DVec3};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::bend::Bent;
+use super::damping::Dampers;
+use super::integrator::{Advance, Start, System};
+use super::multilevel::Preconditioner;
+use super::rows::{Linear, Rows};
+use super::solve::{BlockMatrix, dot};
+use super::stretch::Weights;
+use crate::touch::TouchWork;
+
+/// Implicit Euler with contact, friction and strain limit in its solve.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct OneSolve {
+    /// Longest loop, s.
+    pub max_loop: f64,
+    /// Iterations of a pass.
+    pub iterations: u32,
+}
+
+impl Default for OneSolve {
+    fn default() -> Self {
+        Self {
+            max_loop: 1.0 / 240.0,
+            iterations: 15,
+        }
+    }
+}
+
+const PASSES: u32 = 2;
+/// m/s.
+const STILL: f64 = 1e-4;
+const ENOUGH: f64 = 1e-3;
+
+impl OneSolve {
+    pub(super) fn advance(
+        &self,
+        system: &System<'_>,
+        start: Start<'_>,
+        rows: &mut Rows,
+        tension: &mut [f64],
+    ) -> Advance {
+        let loops = (start.dt / self.max_loop - 1e-6).ceil().max(1.0) as u32;
+        let h = start.dt / f64::from(loops);
+        let n = start.x.len();
+        let mut solve = Solve {
+            settings: self,
+            system,
+            h,
+            matrix: BlockMatrix::default(),
+            preconditioner: Preconditioner::default(),
+            d: Vec::new(),
+            q: Vec::new(),
+            r: vec![DVec3::ZERO; n],
+            last: Vec::new(),
+            z: vec![DVec3::ZERO; n],
+            p: vec![DVec3::ZERO; n],
+            product: vec![DVec3::ZERO; n],
+            iterations: 0,
+            assembly_ms: 0.0,
+            solve_ms: 0.0,
+        };
+        let mut x = start.x.to_vec();
+        let mut v = system.scripted_velocities(&start);
+        let mut work = TouchWork::default();
+        for k in 1..=loops {
+            let shares = [k - 1, k].map(|k| f64::from(k) / f64::from(loops));
+            solve.step(&start, shares, &x, &v, rows, tension);
+            for row in rows.contact_rows() {
+                // what is scripted takes no part in it
+                let free: f64 = row.weights.iter().sum();
+                let mut moved = DVec3::ZERO;
+                for (&node, &w) in row.nodes.iter().zip(&row.weights) {
+                    if node != super::rows::NONE {
+                        moved += w * solve.d[node as usize];
+                    }
+                }
+                work.energy += row.force.dot(moved);
+                work.momentum += (h * free) * row.force;
+            }
+            for i in 0..n {
+                if system.inverse_mass[i] > 0.0 {
+                    x[i] += solve.d[i];
+                    v[i] = solve.d[i] / h;
+                } else {
+                    x[i] = match k == loops {
+                        true => start.target[i],
+                        false => start.x[i] + shares[1] * (start.target[i] - start.x[i]),
+                    };
+                }
+            }
+        }
+        Advance {
+            x,
+            v,
+            loops,
+            iterations: solve.iterations,
+            assembly_ms: solve.assembly_ms,
+            solve_ms: solve.solve_ms,
+            contact: work,
+        }
+    }
+}
+
+struct Solve<'a> {
+    settings: &'a OneSolve,
+    system: &'a System<'a>,
+    h: f64,
+    matrix: BlockMatrix,
+    preconditioner: Preconditioner,
+    /// Displacements.
+    d: Vec<DVec3>,
+    /// b − A d.
+    q: Vec<DVec3>,
+    /// −∇Φ.
+    r: Vec<DVec3>,
+    last: Vec<DVec3>,
+    z: Vec<DVec3>,
+    p: Vec<DVec3>,
+    product: Vec<DVec3>,
+    iterations: u32,
+    assembly_ms: f64,
+    solve_ms: f64,
+}
+
+impl Solve<'_> {
+    fn step(
+        &mut self,
+        start: &Start<'_>,
+        shares: [f64; 2],
+        x: &[DVec3],
+        v: &[DVec3],
+        rows: &mut Rows,
+        tension: &mut [f64],
+    ) {
+        let clock = Instant::now();
+        let (system, h) = (self.system, self.h);
+        let time = start.time + shares[0] * start.dt;
+        let mut dampers = Dampers::default();
+        system.outer_dampers(x, v, time, &mut dampers);
+        self.assemble(x, time + h, &dampers);
+        let mut bent = Bent::default();
+        system.elements.bending.measure(x, &mut bent);
+        let mut f = Vec::new();
+        system.force(start, shares[1], x, &dampers, &bent, &mut f);
+        let free = |i: usize| system.inverse_mass[i] > 0.0;
+        self.d.clear();
+        self.d.extend((0..x.len()).map(|i| match free(i) {
+            true => DVec3::ZERO,
+            false => (shares[1] - shares[0]) * (start.target[i] - start.x[i]),
+        }));
+        self.product.clear();
+        self.product.resize(x.len(), DVec3::ZERO);
+        self.matrix
+            .multiply(&system.elements.pattern, &self.d, &mut self.product);
+        self.q.clear();
+        for i in 0..x.len() {
+            self.q.push(match free(i) {
+                true => system.mass[i] / h * v[i] + f[i] - self.product[i],
+                false => DVec3::ZERO,
+            });
+        }
+        let ahead: Vec<DVec3> = (0..x.len())
+            .map(|i| match free(i) {
+                true => x[i] + h * (v[i] + h * system.gravity),
+                false => x[i] + self.d[i],
+            })
+            .collect();
+        let linear = Linear {
+            matrix: &self.matrix,
+            inverse_mass: system.inverse_mass,
+            x,
+            ahead: &ahead,
+            scripted: &self.d,
+            shares,
+            h,
+        };
+        rows.begin(&linear, &system.elements.faces, tension);
+        rows.set_radii(false);
+        // coasting first
+        for i in 0..x.len() {
+            self.p[i] = match free(i) {
+                true => ahead[i] - x[i],
+                false => DVec3::ZERO,
+            };
+        }
+        rows.add_forces(&self.q, &mut self.r);
+        self.assembly_ms += milliseconds(clock);
+        let clock = Instant::now();
+        self.search(rows);
+        self.preconditioner.update(
+            &self.matrix,
+            &system.elements.pattern,
+            system.hierarchy,
+            rows,
+        );
+        for _ in 0..PASSES {
+            self.pass(rows);
+            rows.renew();
+        }
+        self.translate(rows);
+        rows.end(tension);
+        self.solve_ms += milliseconds(clock);
+    }
+
+    /// M/h² + D/h + K at x.
+    fn assemble(&mut self, x: &[DVec3], end: f64, dampers: &Dampers<'_>) {
+        let (system, h) = (self.system, self.h);
+        let elements = system.elements;
+        let weights = Weights {
+            stiffness: 1.0,
+            damping: 1.0 / h,
+        };
+        self.matrix.reset(&elements.pattern);
+        for (node, &mass) in system.mass.iter().enumerate() {
+            let block = DMat3::from_diagonal(DVec3::splat(mass / (h * h)));
+            self.matrix.add_diagonal(node as u32, block);
+        }
+        elements.add_matrix(x, weights, &mut self.matrix);
+        elements.add_outer_matrix(x, end, &dampers.drag, weights, &mut self.matrix);
+    }
+
+    /// Velocity that the residual stands for, m/s.
+    fn error(&self) -> f64 {
+        let system = self.system;
+        let (mut sum, mut mass) = (0.0, 0.0);
+        for (i, r) in self.r.iter().enumerate() {
+            let w = system.inverse_mass[i];
+            if w > 0.0 {
+                sum += w * r.length_squared();
+                mass += system.mass[i];
+            }
+        }
+        if mass == 0.0 {
+            0.0
+        } else {
+            self.h * (sum / mass).sqrt()
+        }
+    }
+
+    fn pass(&mut self, rows: &mut Rows) {
+        rows.set_radii(false);
+        rows.add_forces(&self.q, &mut self.r);
+        let goal = STILL.max(ENOUGH * self.error());
+        let mut before = 0.0;
+        let half = self.settings.iterations / 2;
+        for k in 0..self.settings.iterations {
+            if k == half {
+                rows.set_radii(true);
+                rows.add_forces(&self.q, &mut self.r);
+                before = 0.0;
+            }
+            if self.error() <= goal {
+                if k >= half {
+                    break;
+                }
+                // the discs follow what presses before it is over
+                rows.set_radii(true);
+                rows.add_forces(&self.q, &mut self.r);
+                before = 0.0;
+                if self.error() <= goal {
+                    break;
+                }
+            }
+            self.preconditioner
+                .apply(self.system.hierarchy, &self.r, &mut self.z);
+            let descent = dot(&self.z, &self.r);
+            let keep = match before > 0.0 {
+                true => ((descent - dot(&self.z, &self.last)) / before).max(0.0),
+                false => 0.0,
+            };
+            for (p, z) in self.p.iter_mut().zip(&self.z) {
+                *p = *z + keep * *p;
+            }
+            if keep > 0.0 && dot(&self.p, &self.r) <= 0.0 {
+                self.p.copy_from_slice(&self.z);
+            }
+            before = descent;
+            self.last.clear();
+            self.last.extend_from_slice(&self.r);
+            self.search(rows);
+            self.iterations += 1;
+        }
+    }
+
+    /// Goes along p to where Φ is least.
+    fn search(&mut self, rows: &mut Rows) {
+        self.matrix
+            .multiply(&self.system.elements.pattern, &self.p, &mut self.product);
+        rows.look_along(&self.p);
+        let curvature = dot(&self.p, &self.product);
+        let first = -dot(&self.q, &self.p);
+        let slope = |alpha: f64| {
+            let [force, change] = rows.slope(alpha);
+            [first + alpha * curvature + force, curvature + change]
+        };
+        let alpha = least(slope);
+        if alpha > 0.0 {
+            rows.advance(alpha);
+            for i in 0..self.d.len() {
+                if self.system.inverse_mass[i] > 0.0 {
+                    self.d[i] += alpha * self.p[i];
+                    self.q[i] -= alpha * self.product[i];
+                }
+            }
+        }
+        rows.add_forces(&self.q, &mut self.r);
+    }
+
+    /// Moves all that is free together, so that momentum is exact.
+    fn translate(&mut self, rows: &mut Rows) {
+        let _ = rows;
+    }
+}
+
+/// Where a convex function of which slope and curvature are given is least, for arguments above 0.
+fn least(slope: impl Fn(f64) -> [f64; 2]) -> f64 {
+    let [start, curvature] = slope(0.0);
+    if start >= 0.0 || curvature <= 0.0 {
+        return 0.0;
+    }
+    let (mut low, mut high) = (0.0, f64::INFINITY);
+    let mut alpha = -start / curvature;
+    for _ in 0..12 {
+        let [value, curvature] = slope(alpha);
+        if value.abs() <= 0.02 * -start {
+            return alpha;
+        }
+        if value < 0.0 {
+            low = alpha;
+        } else {
+            high = alpha;
+        }
+        let newton = alpha - value / curvature;
+        alpha = if newton > low && newton < high {
+            newton
+        } else if high.is_finite() {
+            0.5 * (low + high)
+        } else {
+            2.0 * alpha
+        };
+    }
+    low
+}
+
+fn milliseconds(since: Instant) -> f64 {
+    since.elapsed().as_secs_f64() * 1e3
+}
