@@ -14,7 +14,7 @@ use super::seams::Stitch;
 use super::solve::{BlockMatrix, Pattern, Slot};
 use super::springs::Spring;
 use super::stretch::{Triangle, Weights};
-use super::{ClothModel, Stretch};
+use super::{ClothModel, Stretch, Tension};
 use crate::geometry::{Body, Mesh};
 
 /// Shape of a cloth without forces: lengths and areas from flat material coordinates, angles from
@@ -198,6 +198,26 @@ impl Elements {
 
     pub(super) fn membranes(&self) -> impl Iterator<Item = &Triangle> {
         self.membranes.iter().map(|&k| &self.faces[k as usize])
+    }
+
+    /// What pulls at each face.
+    pub(super) fn pull_of(&self, tension: &[Tension]) -> Vec<f64> {
+        let mut pull = vec![0.0; self.faces.len()];
+        for tension in tension {
+            if let Ok(k) = self.face_numbers.binary_search(&tension.face) {
+                pull[k] = tension.pull;
+            }
+        }
+        pull
+    }
+
+    /// The faces that something pulls at.
+    pub(super) fn tension_of(&self, pull: &[f64]) -> Vec<Tension> {
+        let faces = self.face_numbers.iter().zip(pull);
+        faces
+            .filter(|&(_, &pull)| pull > 0.0)
+            .map(|(&face, &pull)| Tension { face, pull })
+            .collect()
     }
 
     /// Elastic energy, J.

@@ -167,6 +167,17 @@ pub struct Proposal {
     pub contact: TouchWork,
     /// Stretch beyond the limit that is left.
     pub strain: StrainReport,
+    /// What holds faces at their strain limit, by face: the first guess for the next interval.
+    pub tension: Vec<Tension>,
+}
+
+/// What holds a face at its strain limit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tension {
+    /// Face of the mesh.
+    pub face: u32,
+    /// Against its largest stretch, N·m: what an elastic energy would lose per unit of it.
+    pub pull: f64,
 }
 
 /// Energies of the free and pinned cloth vertices, J.
@@ -383,7 +394,7 @@ impl Dynamics {
         time: f64,
         dt: f64,
     ) -> Proposal {
-        self.propose_touching(x0, v0, target, time, dt, None)
+        self.propose_touching(x0, v0, target, time, dt, None, &[])
     }
 
     /// Whether the integrator lets contact act within its loops.
@@ -392,7 +403,11 @@ impl Dynamics {
     }
 
     /// [`Self::propose`] with contact in every loop, if the integrator [takes](Self::takes_contact)
-    /// it.
+    /// it, and with the tension that the interval before has left.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "a state, an interval, and what acts in it"
+    )]
     pub fn propose_touching(
         &self,
         x0: &[DVec3],
@@ -401,6 +416,7 @@ impl Dynamics {
         time: f64,
         dt: f64,
         contact: Option<&mut dyn Touch>,
+        tension: &[Tension],
     ) -> Proposal {
         let start = Start {
             x: &self.gather(x0),
@@ -409,6 +425,7 @@ impl Dynamics {
             time,
             dt,
         };
+        let mut left = Vec::new();
         let advance = match &self.settings.integrator {
             Integrator::Newmark(newmark) => {
                 let touching = contact
@@ -422,8 +439,9 @@ impl Dynamics {
                     .map_or(Vec::new(), |contact| contact.rows());
                 let node_of = self.node_of();
                 let mut rows = Rows::new(&list, &node_of, &self.inverse_mass, [x0, target]);
-                let mut tension = vec![0.0; self.elements.faces.len()];
-                let advance = solve.advance(&self.system(), start, &mut rows, &mut tension);
+                let mut pull = self.elements.pull_of(tension);
+                let advance = solve.advance(&self.system(), start, &mut rows, &mut pull);
+                left = self.elements.tension_of(&pull);
                 if let Some(contact) = contact {
                     contact.press(&rows.contact_forces());
                 }
@@ -450,6 +468,7 @@ impl Dynamics {
             solve_ms: advance.solve_ms,
             contact: advance.contact,
             strain: self.elements.strain(&advance.x),
+            tension: left,
         }
     }
 

@@ -11,7 +11,7 @@ use super::damping::Dampers;
 use super::integrator::{Advance, Start, System};
 use super::multilevel::Preconditioner;
 use super::rows::{Linear, Rows};
-use super::solve::{BlockMatrix, dot};
+use super::solve::{BlockMatrix, Pieces, dot};
 use super::stretch::Weights;
 use crate::touch::TouchWork;
 
@@ -28,16 +28,18 @@ pub struct OneSolve {
 impl Default for OneSolve {
     fn default() -> Self {
         Self {
-            max_loop: 1.0 / 240.0,
-            iterations: 15,
+            max_loop: 1.0 / 960.0,
+            iterations: 8,
         }
     }
 }
 
-const PASSES: u32 = 2;
-/// m/s.
-const STILL: f64 = 1e-4;
-const ENOUGH: f64 = 1e-3;
+pub(super) fn env(name: &str, default: f64) -> f64 {
+    std::env::var(name)
+        .ok()
+        .and_then(|v| v.parse().ok())
+        .unwrap_or(default)
+}
 
 impl OneSolve {
     pub(super) fn advance(
@@ -53,17 +55,20 @@ impl OneSolve {
         let mut solve = Solve {
             settings: self,
             system,
+            pieces: system.elements.pattern.pieces(),
             h,
             matrix: BlockMatrix::default(),
             preconditioner: Preconditioner::default(),
             d: Vec::new(),
             q: Vec::new(),
+            q0: Vec::new(),
             r: vec![DVec3::ZERO; n],
             last: Vec::new(),
             z: vec![DVec3::ZERO; n],
             p: vec![DVec3::ZERO; n],
             product: vec![DVec3::ZERO; n],
             iterations: 0,
+            unsafe_loops: 0,
             assembly_ms: 0.0,
             solve_ms: 0.0,
         };
@@ -97,6 +102,18 @@ impl OneSolve {
                 }
             }
         }
+        if env("OS_DEBUG", 0.0) > 0.0 {
+            eprintln!(
+                "iterations {} assembly {:.2} solve {:.2} rows {} strain rows {} error {:.2e} loops {loops} unsafe {}",
+                solve.iterations,
+                solve.assembly_ms,
+                solve.solve_ms,
+                rows.rows.len(),
+                rows.faces.len(),
+                solve.error(),
+                solve.unsafe_loops
+            );
+        }
         Advance {
             x,
             v,
@@ -112,6 +129,8 @@ impl OneSolve {
 struct Solve<'a> {
     settings: &'a OneSolve,
     system: &'a System<'a>,
+    /// What hangs together by its elements.
+    pieces: Pieces,
     h: f64,
     matrix: BlockMatrix,
     preconditioner: Preconditioner,
@@ -119,6 +138,8 @@ struct Solve<'a> {
     d: Vec<DVec3>,
     /// b − A d.
     q: Vec<DVec3>,
+    /// The same where the free nodes stay.
+    q0: Vec<DVec3>,
     /// −∇Φ.
     r: Vec<DVec3>,
     last: Vec<DVec3>,
@@ -126,6 +147,7 @@ struct Solve<'a> {
     p: Vec<DVec3>,
     product: Vec<DVec3>,
     iterations: u32,
+    unsafe_loops: u32,
     assembly_ms: f64,
     solve_ms: f64,
 }
@@ -156,13 +178,11 @@ impl Solve<'_> {
             true => DVec3::ZERO,
             false => (shares[1] - shares[0]) * (start.target[i] - start.x[i]),
         }));
-        self.product.clear();
-        self.product.resize(x.len(), DVec3::ZERO);
         self.matrix
             .multiply(&system.elements.pattern, &self.d, &mut self.product);
-        self.q.clear();
+        self.q0.clear();
         for i in 0..x.len() {
-            self.q.push(match free(i) {
+            self.q0.push(match free(i) {
                 true => system.mass[i] / h * v[i] + f[i] - self.product[i],
                 false => DVec3::ZERO,
             });
@@ -184,11 +204,30 @@ impl Solve<'_> {
         };
         rows.begin(&linear, &system.elements.faces, tension);
         rows.set_radii(false);
-        // coasting first
+        let still = rows.potential();
+        // everything goes on as it did, then it falls
         for i in 0..x.len() {
-            self.p[i] = match free(i) {
-                true => ahead[i] - x[i],
-                false => DVec3::ZERO,
+            self.p[i] = if free(i) { h * v[i] } else { DVec3::ZERO };
+        }
+        self.matrix
+            .multiply(&system.elements.pattern, &self.p, &mut self.product);
+        self.q.clear();
+        for i in 0..x.len() {
+            let moved = if free(i) {
+                self.product[i]
+            } else {
+                DVec3::ZERO
+            };
+            self.q.push(self.q0[i] - moved);
+            self.d[i] += self.p[i];
+        }
+        rows.look_along(&self.p);
+        rows.advance(1.0);
+        for i in 0..x.len() {
+            self.p[i] = if free(i) {
+                h * h * system.gravity
+            } else {
+                DVec3::ZERO
             };
         }
         rows.add_forces(&self.q, &mut self.r);
@@ -201,8 +240,8 @@ impl Solve<'_> {
             system.hierarchy,
             rows,
         );
-        for _ in 0..PASSES {
-            self.pass(rows);
+        for _ in 0..env("PASSES", 1.0) as u32 {
+            self.pass(rows, still);
             rows.renew();
         }
         self.translate(rows);
@@ -245,29 +284,39 @@ impl Solve<'_> {
         }
     }
 
-    fn pass(&mut self, rows: &mut Rows) {
-        rows.set_radii(false);
-        rows.add_forces(&self.q, &mut self.r);
-        let goal = STILL.max(ENOUGH * self.error());
+    /// Φ.
+    fn potential(&self, rows: &Rows) -> f64 {
+        let free = |i: usize| self.system.inverse_mass[i] > 0.0;
+        let each = (0..self.d.len()).filter(|&i| free(i));
+        let quadratic: f64 = each.map(|i| self.d[i].dot(self.q0[i] + self.q[i])).sum();
+        rows.potential() - 0.5 * quadratic
+    }
+
+    fn pass(&mut self, rows: &mut Rows, still: f64) {
+        let goal = env("STILL", 1e-4);
         let mut before = 0.0;
-        let half = self.settings.iterations / 2;
-        for k in 0..self.settings.iterations {
-            if k == half {
-                rows.set_radii(true);
-                rows.add_forces(&self.q, &mut self.r);
-                before = 0.0;
+        let budget = self.settings.iterations;
+        let mut k = 0;
+        loop {
+            let is_spent = k >= budget;
+            if is_spent || self.error() <= goal {
+                if is_spent && (k >= 4 * budget || self.potential(rows) <= still) {
+                    break;
+                }
+                if !is_spent {
+                    // the discs follow what presses before it is over
+                    rows.set_radii(true);
+                    rows.add_forces(&self.q, &mut self.r);
+                    before = 0.0;
+                    if self.error() <= goal {
+                        break;
+                    }
+                }
             }
-            if self.error() <= goal {
-                if k >= half {
-                    break;
-                }
-                // the discs follow what presses before it is over
+            if k == budget / 2 {
                 rows.set_radii(true);
                 rows.add_forces(&self.q, &mut self.r);
                 before = 0.0;
-                if self.error() <= goal {
-                    break;
-                }
             }
             self.preconditioner
                 .apply(self.system.hierarchy, &self.r, &mut self.z);
@@ -287,6 +336,15 @@ impl Solve<'_> {
             self.last.extend_from_slice(&self.r);
             self.search(rows);
             self.iterations += 1;
+            k += 1;
+        }
+        if self.potential(rows) > still {
+            self.unsafe_loops += 1;
+            for i in 0..self.d.len() {
+                let free = self.system.inverse_mass[i] > 0.0;
+                self.p[i] = if free { -self.d[i] } else { DVec3::ZERO };
+            }
+            self.search(rows);
         }
     }
 
@@ -314,9 +372,32 @@ impl Solve<'_> {
         rows.add_forces(&self.q, &mut self.r);
     }
 
-    /// Moves all that is free together, so that momentum is exact.
-    fn translate(&mut self, rows: &mut Rows) {
-        let _ = rows;
+    /// Moves what is free as a whole, so that its momentum is exact.
+    fn translate(&mut self, rows: &Rows) {
+        let system = self.system;
+        if system.air.density > 0.0 || !system.elements.pins.is_empty() {
+            return; // nothing is free of forces from outside
+        }
+        let group = rows.groups(&self.pieces);
+        let mut sums = vec![(DVec3::ZERO, 0.0); self.pieces.count];
+        for (i, r) in self.r.iter().enumerate() {
+            let (force, mass) = &mut sums[group[self.pieces.of[i] as usize] as usize];
+            *force += *r;
+            *mass += match system.inverse_mass[i] {
+                0.0 => f64::INFINITY,
+                _ => system.mass[i],
+            };
+        }
+        for row in rows.rows.iter().filter(|row| row.is_held()) {
+            let piece = self.pieces.of[row.first_node()] as usize;
+            sums[group[piece] as usize].1 = f64::INFINITY;
+        }
+        for (i, d) in self.d.iter_mut().enumerate() {
+            let (force, mass) = sums[group[self.pieces.of[i] as usize] as usize];
+            if mass.is_finite() {
+                *d += self.h * self.h / mass * force;
+            }
+        }
     }
 }
 

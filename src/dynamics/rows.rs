@@ -15,7 +15,7 @@
 
 use glam::DVec3;
 
-use super::solve::BlockMatrix;
+use super::solve::{BlockMatrix, Pieces, join, root};
 use super::stretch::Triangle;
 use crate::touch;
 
@@ -99,6 +99,38 @@ impl Row {
             }
         }
         [force, change]
+    }
+
+    /// ψ.
+    fn potential(&self) -> f64 {
+        let j = self.motion;
+        let along = self.normal.dot(j);
+        let pressed = (self.normal_force - self.stiffness * (self.room + along)).max(0.0);
+        let mut sum = pressed * pressed;
+        if self.radius > 0.0 {
+            let wanted = self.tangential_force - self.stiffness * (j - along * self.normal);
+            let length = wanted.length();
+            sum += match length <= self.radius {
+                true => length * length,
+                false => self.radius * (2.0 * length - self.radius),
+            };
+        }
+        match self.stiffness > 0.0 {
+            true => 0.5 * sum / self.stiffness,
+            false => 0.0,
+        }
+    }
+
+    /// Whether it acts between free nodes and what is scripted.
+    pub(super) fn is_held(&self) -> bool {
+        let is_balanced = self.weights.iter().sum::<f64>().abs() < 1e-9;
+        self.force != DVec3::ZERO && !is_balanced
+    }
+
+    /// A free node of it.
+    pub(super) fn first_node(&self) -> usize {
+        let node = self.nodes.iter().find(|&&node| node != NONE);
+        *node.expect("a row that acts has a free node") as usize
     }
 
     /// Whether it acts, or may soon.
@@ -353,6 +385,28 @@ impl Rows {
             sums[1] += change;
         }
         sums
+    }
+
+    /// Σ ψ.
+    pub(super) fn potential(&self) -> f64 {
+        self.rows.iter().map(Row::potential).sum()
+    }
+
+    /// Of each piece, the first of those that it touches, itself included.
+    pub(super) fn groups(&self, pieces: &Pieces) -> Vec<u32> {
+        let mut parent: Vec<u32> = (0..pieces.count as u32).collect();
+        for row in self.rows.iter().filter(|row| row.force != DVec3::ZERO) {
+            let mut nodes = row.nodes.iter().filter(|&&node| node != NONE);
+            if let Some(&first) = nodes.next() {
+                for &other in nodes {
+                    let ends = [first, other].map(|node| pieces.of[node as usize]);
+                    join(&mut parent, ends[0], ends[1]);
+                }
+            }
+        }
+        (0..pieces.count as u32)
+            .map(|piece| root(&mut parent, piece))
+            .collect()
     }
 
     /// Takes the forces as multipliers.

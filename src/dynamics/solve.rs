@@ -61,6 +61,32 @@ impl Pattern {
         out
     }
 
+    /// What hangs together.
+    pub(super) fn pieces(&self) -> Pieces {
+        let n = self.rows.len() - 1;
+        let mut parent: Vec<u32> = (0..n as u32).collect();
+        for i in 0..n {
+            for &j in &self.columns[self.row(i)] {
+                join(&mut parent, i as u32, j);
+            }
+        }
+        let mut number = vec![u32::MAX; n];
+        let mut count = 0;
+        let mut of = Vec::with_capacity(n);
+        for i in 0..n as u32 {
+            let root = root(&mut parent, i) as usize;
+            if number[root] == u32::MAX {
+                number[root] = count;
+                count += 1;
+            }
+            of.push(number[root]);
+        }
+        Pieces {
+            of,
+            count: count as usize,
+        }
+    }
+
     /// Where the block of the nodes `i` and `j` lies.
     ///
     /// # Panics
@@ -74,6 +100,29 @@ impl Pattern {
             transposed: i > j,
         }
     }
+}
+
+/// What hangs together by its elements.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Pieces {
+    /// Piece of each node.
+    pub(super) of: Vec<u32>,
+    pub(super) count: usize,
+}
+
+/// The first of the set of `i`, with the way to it shortened.
+pub(super) fn root(parent: &mut [u32], mut i: u32) -> u32 {
+    while parent[i as usize] != i {
+        parent[i as usize] = parent[parent[i as usize] as usize];
+        i = parent[i as usize];
+    }
+    i
+}
+
+/// Makes one set of two; its first is the smaller number.
+pub(super) fn join(parent: &mut [u32], i: u32, j: u32) {
+    let (a, b) = (root(parent, i), root(parent, j));
+    parent[a.max(b) as usize] = a.min(b);
 }
 
 /// A symmetric matrix of 3×3 blocks.
