@@ -31,6 +31,18 @@ const WATCHED: f64 = 0.5;
 /// Triangles are held this share of the permitted strain below the limit.
 const MARGIN: f64 = 0.01;
 
+/// Share of what a triangle is stretched beyond its limit that one loop takes back.
+const RETURN: f64 = 0.1;
+
+/// A limit holds up to this multiple of the elastic stress at it: where pins or other forces pull
+/// harder, it gives.
+const STRENGTH: f64 = 20.0;
+
+/// From this share of the permitted strain above the limit on, the limit gives; at the next it is
+/// given up.
+const WORRYING: f64 = 0.2;
+const FORLORN: f64 = 0.7;
+
 /// One row of the solve.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
@@ -44,6 +56,8 @@ pub(super) struct Row {
     pub(super) stiffness: f64,
     /// Gap above the one that is kept, where nothing is displaced.
     room: f64,
+    /// Most that it exerts along the normal.
+    strength: f64,
     /// λn.
     pub(super) normal_force: f64,
     /// λt.
@@ -63,7 +77,8 @@ impl Row {
     #[inline]
     fn forces(&self, j: DVec3) -> (f64, DVec3) {
         let along = self.normal.dot(j);
-        let pressed = (self.normal_force - self.stiffness * (self.room + along)).max(0.0);
+        let wanted = self.normal_force - self.stiffness * (self.room + along);
+        let pressed = wanted.clamp(0.0, self.strength);
         if self.radius == 0.0 {
             return (pressed, DVec3::ZERO);
         }
@@ -79,7 +94,9 @@ impl Row {
         let rate = n.dot(self.along);
         let pressed = self.normal_force - rho * (self.room + n.dot(j));
         let (mut force, mut change) = (0.0, 0.0);
-        if pressed > 0.0 {
+        if pressed >= self.strength {
+            force = self.strength * rate;
+        } else if pressed > 0.0 {
             force = pressed * rate;
             change = rho * rate * rate;
         }
@@ -106,7 +123,10 @@ impl Row {
         let j = self.motion;
         let along = self.normal.dot(j);
         let pressed = (self.normal_force - self.stiffness * (self.room + along)).max(0.0);
-        let mut sum = pressed * pressed;
+        let mut sum = match pressed <= self.strength {
+            true => pressed * pressed,
+            false => self.strength * (2.0 * pressed - self.strength),
+        };
         if self.radius > 0.0 {
             let wanted = self.tangential_force - self.stiffness * (j - along * self.normal);
             let length = wanted.length();
@@ -241,6 +261,7 @@ impl Rows {
                 friction: held.friction,
                 stiffness: 0.0,
                 room: gap - goal,
+                strength: f64::INFINITY,
                 normal_force,
                 tangential_force: held
                     .force
@@ -284,14 +305,24 @@ impl Rows {
         if !is_near || !stretch.value.is_finite() {
             return;
         }
+        let permitted = triangle.limit - 1.0;
+        let room = triangle.limit - MARGIN * permitted - stretch.value;
+        let stiffness = triangle.stretch[0].max(triangle.stretch[2]);
+        let beyond = -room / permitted;
+        let hope = ((FORLORN - beyond) / (FORLORN - WORRYING)).clamp(0.0, 1.0);
+        let strength = hope * STRENGTH * stiffness * triangle.area * permitted;
+        if strength == 0.0 {
+            return;
+        }
         let mut row = Row {
             nodes: [NONE; 4],
             weights: [0.0; 4],
             normal: -stretch.world,
             friction: 0.0,
             stiffness: 0.0,
-            room: triangle.limit - MARGIN * (triangle.limit - 1.0) - stretch.value,
-            normal_force: tension,
+            room: if room >= 0.0 { room } else { RETURN * room },
+            strength,
+            normal_force: tension.min(strength),
             tangential_force: DVec3::ZERO,
             radius: 0.0,
             motion: DVec3::ZERO,
