@@ -26,7 +26,10 @@
 //! | [`compare`](mod@compare) | methods side by side, from the same states |
 //! | [`resolve`](mod@resolve) | the collision step alone, for an integrator of your own |
 //! | [`script`], [`grid`] | scripted motion by the tick; output positions, rounded before they are judged |
-//! | [`scene`], [`io`], [`render`] | scenes in, results and pictures out |
+//! | [`io`] | mesh files in and out |
+//! | [`scene`] | scenes: TOML in, a simulation out |
+//! | [`record`] | result folders: written, continued, read, exported |
+//! | [`render`] | software pictures |
 //! | [`error`] | what can be wrong, by name |
 //!
 //! The short way, a scene:
@@ -50,6 +53,7 @@ pub mod geometry;
 pub mod grid;
 pub mod io;
 pub mod layers;
+pub mod record;
 pub mod render;
 pub mod resolve;
 pub mod response;

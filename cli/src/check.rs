@@ -14,8 +14,8 @@ use percale::error::NamedFace;
 use percale::geometry::ccd::Mode;
 use percale::geometry::intersect::{Crossings, Scope};
 use percale::geometry::{Asked, Collider, Impact, Mesh, Pair};
-use percale::io::recording::Recording;
 use percale::io::write_atomically;
+use percale::record::Recording;
 use percale::untangle::{self, Analysis, Rest};
 use serde::Serialize;
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use percale::error::RefusedStart;
-use percale::io::result::{ResultFolder, Stopped, Summary};
+use percale::record::{ResultFolder, Stopped, Summary};
 use percale::response::Account;
 use percale::scene::{Scene, SceneError, Variant};
 use percale::verify::audit;

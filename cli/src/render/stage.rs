@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use glam::DVec3;
 use percale::geometry::{Aabb, Body, BodyKind, Mesh};
-use percale::io::recording::Recording;
+use percale::record::Recording;
 use percale::render::{
     self, Camera, Colour, Framing, Image, Line, Model, Paint, Picture, Settings, Shading,
 };

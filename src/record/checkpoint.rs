@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 use super::cache::{bytes_of, take_u64, vectors_of};
 use super::checksums::{self, REMEDY, Seal};
-use super::result::{ResultError, damaged, read};
+use super::error::{ResultError, damaged, read};
 use crate::geometry::Pair;
 use crate::response::Pressed;
 use crate::step::{Checkpoint, TICKS_PER_FRAME};
