@@ -116,7 +116,7 @@ mod tests {
     use std::sync::Arc;
 
     use crate::geometry::{Body, Collider, Margin};
-    use crate::scene::Shape;
+    use crate::scene::shapes::{Shape, Sheet};
 
     const CELLS: u32 = 6;
     const THICKNESS: f64 = 0.01;
@@ -125,11 +125,11 @@ mod tests {
     /// of a cell.
     fn two_sheets(shift: [f64; 2]) -> (Mesh, Vec<DVec3>) {
         let size = [f64::from(CELLS); 2];
-        let sheet = Shape::Sheet {
+        let sheet = Shape::Sheet(Sheet {
             size,
             cells: [CELLS; 2],
             centres: 0,
-        };
+        });
         let sheet = sheet.triangles().unwrap();
         let by = DVec3::new(shift[0], 0.9 * THICKNESS, shift[1]);
         let (n, m) = (sheet.x.len() as u32, sheet.faces.len() as u32);
