@@ -411,6 +411,7 @@ mod tests {
         assert_eq!(file.attributes[3].values, [1.0, 1.0, 0.5]);
     }
 
+    /// A table: one row for each fault.
     #[test]
     fn what_is_wrong_is_named_with_its_line() {
         let with = |line: &str| format!("{TRIANGLE}{line}\n");

@@ -381,6 +381,7 @@ mod tests {
         assert!(parse(text.as_bytes()).is_ok());
     }
 
+    /// A table: one row for each fault.
     #[test]
     fn what_is_wrong_is_named_with_its_place() {
         let line = |text: &str| {
