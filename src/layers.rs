@@ -35,7 +35,7 @@ impl fmt::Display for OutOfOrder {
 }
 
 /// Whether there are cloths of different layers at all.
-pub fn differ(mesh: &Mesh, surfaces: &Surfaces) -> bool {
+pub(crate) fn differ(mesh: &Mesh, surfaces: &Surfaces) -> bool {
     let bodies = mesh.bodies().iter().zip(surfaces.layers());
     let mut layers =
         bodies.filter_map(|(body, layer)| (body.kind == BodyKind::Cloth).then_some(layer));
@@ -48,7 +48,7 @@ pub fn differ(mesh: &Mesh, surfaces: &Surfaces) -> bool {
 ///
 /// Looked at are vertices near faces; two edges have no side, nor has what lies beyond the border
 /// of a cloth.
-pub fn out_of_order(
+pub(crate) fn out_of_order(
     mesh: &Mesh,
     x: &[DVec3],
     surfaces: &Surfaces,

@@ -10,9 +10,10 @@ mod builder;
 mod error;
 mod gzip;
 mod mesh_file;
+#[doc(hidden)]
 pub mod obj;
-pub mod pc2;
-pub mod ply;
+pub(crate) mod pc2;
+pub(crate) mod ply;
 mod polygon;
 mod stl;
 mod text;

@@ -1,5 +1,7 @@
 //! Wavefront OBJ, read and written.
 //!
+//! Internal: may change without notice. Open for tests and the command line.
+//!
 //! Read: `v` (with colours, if there are any), `vt`, `f` in all its forms with positive and negative indices, `o` and `g` as
 //! names of parts, line continuation, comments, any line end. `vn` is counted so that indices can be checked, and
 //! dropped: normals are stale as soon as something moves. Other statements (materials, lines, points, curves, private
