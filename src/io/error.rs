@@ -221,7 +221,7 @@ pub enum Problem {
 
     /// The mesh cannot be used.
     #[error("{0}")]
-    Mesh(#[from] crate::error::MeshError),
+    Mesh(#[from] crate::geometry::MeshError),
 }
 
 fn at(place: &Place) -> String {
