@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use percale::Simulation;
 use percale::error::RefusedStart;
-use percale::io::result::{ResultFolder, Stopped, Summary};
+use percale::record::{ResultFolder, Stopped, Summary};
 use percale::response::Account;
 use percale::scene::{Scene, SceneError, Variant};
 use percale::verify::audit;
@@ -72,23 +73,7 @@ impl Run {
             error => cannot_start(&self.scene, error),
         })?;
         forecast::announce(&self.scene, &scene, &simulation)?;
-        let mut folder = if self.resume {
-            let (folder, checkpoint) =
-                ResultFolder::resume(&path, &scene, simulation.state().mesh())?;
-            simulation
-                .restore(checkpoint)
-                .map_err(|error| format_start(&self.scene, &error))?;
-            folder
-        } else {
-            ResultFolder::create(
-                &path,
-                &scene,
-                simulation.state(),
-                &simulation.checkpoint(),
-                self.force,
-            )?
-        };
-
+        let mut folder = self.open(&path, &scene, &mut simulation)?;
         for cloths in simulation.out_of_order() {
             eprintln!("warning: {}: {cloths}", self.scene);
         }
@@ -122,19 +107,7 @@ impl Run {
         let summary = folder
             .finish(crossings, stopped)
             .map_err(|error| Failure::stopped(error.to_string()))?;
-        if self.json {
-            say!("{}", serde_json::to_string(&summary)?);
-        }
-        if let Some(Stopped { frame, message, .. }) = &summary.stopped {
-            return Err(Failure::stopped(format!(
-                "frame {frame}: {message}; frames 0 to {} are in {}",
-                frame - 1,
-                path.display()
-            )));
-        }
-        if !self.json {
-            say!("{}", describe(&summary, &path.display().to_string()));
-        }
+        self.report(&summary, &path)?;
         if interrupt.came() && simulation.frame() < frames {
             eprintln!(
                 "stopped after frame {}; continue with --resume",
@@ -147,6 +120,52 @@ impl Run {
         } else {
             ExitCode::from(1)
         })
+    }
+
+    /// The folder that is written: a new one, or the one of an earlier run, and then the simulation where that stood.
+    fn open(
+        &self,
+        path: &Path,
+        scene: &Scene,
+        simulation: &mut Simulation,
+    ) -> Result<ResultFolder, Failure> {
+        if self.resume {
+            let (folder, checkpoint) =
+                ResultFolder::resume(path, scene, simulation.state().mesh())?;
+            simulation
+                .restore(checkpoint)
+                .map_err(|error| format_start(&self.scene, &error))?;
+            return Ok(folder);
+        }
+        let (state, checkpoint) = (simulation.state(), simulation.checkpoint());
+        Ok(ResultFolder::create(
+            path,
+            scene,
+            state,
+            &checkpoint,
+            self.force,
+        )?)
+    }
+
+    /// Prints the totals.
+    ///
+    /// # Errors
+    /// The run was stopped on the way: why, and what there is.
+    fn report(&self, summary: &Summary, path: &Path) -> Result<(), Failure> {
+        if self.json {
+            say!("{}", serde_json::to_string(summary)?);
+        }
+        if let Some(Stopped { frame, message, .. }) = &summary.stopped {
+            return Err(Failure::stopped(format!(
+                "frame {frame}: {message}; frames 0 to {} are in {}",
+                frame - 1,
+                path.display()
+            )));
+        }
+        if !self.json {
+            say!("{}", describe(summary, &path.display().to_string()));
+        }
+        Ok(())
     }
 
     /// Keys that options set, after those of `--set`.

@@ -83,7 +83,7 @@ pub struct FrameReport {
     pub off_grid: usize,
     /// Smallest gap of a pair nearer than its thickness at the end of the frame, in metres.
     pub smallest_gap: Option<f64>,
-    /// Places at the end of the frame where a cloth of a higher layer lies inside one of a lower layer, see [`crate::layers::out_of_order`].
+    /// Places at the end of the frame where a cloth of a higher layer lies inside one of a lower layer, see [`crate::Simulation::out_of_order`].
     #[serde(default)]
     pub out_of_order: usize,
     /// `Σ m |x_new − x0|²` of touched vertices, in kg·m².

@@ -8,7 +8,7 @@ use percale::dynamics::{
     ClothModel, Dynamics, Fabric, ImplicitEuler, Integrator, Newmark, RestShape, Settings, Stretch,
 };
 use percale::geometry::Mesh;
-use percale::scene::Shape;
+use percale::scene::shapes::{Shape, Sheet};
 use serde::Serialize;
 
 use super::{least, median};
@@ -101,11 +101,11 @@ impl DynamicsBench {
         stretch: Stretch,
     ) -> Result<Row, Failure> {
         let cells = self.vertices - 1;
-        let shape = Shape::Sheet {
+        let shape = Shape::Sheet(Sheet {
             size: [1.0, 1.0],
             cells: [cells, cells],
             centres: 0,
-        };
+        });
         let sheet = shape.triangles().map_err(Failure::input)?;
         let mesh = Mesh::new(sheet.x.len(), sheet.faces)
             .map_err(|error| Failure::input(error.to_string()))?;

@@ -13,13 +13,15 @@ use sha2::{Digest, Sha256};
 
 use super::cache::{bytes_of, take_u64, vectors_of};
 use super::checksums::{self, REMEDY, Seal};
-use super::result::{ResultError, damaged, read};
+use super::error::{ResultError, damaged, read};
 use crate::dynamics::Tension;
 use crate::geometry::Pair;
 use crate::response::Pressed;
 use crate::step::{Checkpoint, TICKS_PER_FRAME};
 
 const MAGIC: &[u8; 8] = b"PERCALC3";
+/// Of builds that remembered no tension.
+const LAST_MAGIC: &[u8; 8] = b"PERCALC2";
 /// Of builds without checksums.
 const OLD_MAGIC: &[u8; 8] = b"PERCALEC";
 pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -56,6 +58,11 @@ impl Stored {
         if bytes.starts_with(OLD_MAGIC) {
             let message = "written by an earlier build, without checksums: nothing shows whether its frames are still \
                            those that were certified; run the scene anew (--force replaces the folder)";
+            return Err(damaged(folder, message.into()));
+        }
+        if bytes.starts_with(LAST_MAGIC) {
+            let message = "written by an earlier build, whose checkpoints hold less than this one goes on from; \
+                           run the scene anew (--force replaces the folder)";
             return Err(damaged(folder, message.into()));
         }
         let parse = || {
@@ -128,7 +135,9 @@ pub(super) fn path_in(folder: &Path) -> PathBuf {
 
 /// Whether these are the first bytes of a checkpoint, of this or an earlier build.
 pub(super) fn is_checkpoint(bytes: &[u8]) -> bool {
-    bytes.starts_with(MAGIC) || bytes.starts_with(OLD_MAGIC)
+    [MAGIC, LAST_MAGIC, OLD_MAGIC]
+        .iter()
+        .any(|magic| bytes.starts_with(*magic))
 }
 
 /// The bytes of a checkpoint; none stands for a refused start.
