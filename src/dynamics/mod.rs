@@ -18,8 +18,9 @@
 //! | `touching` | what touches in the loops of Newmark, by whoever knows |
 //! | `damping`, `air` | the damping matrix; drag and wind |
 //! | `stability` | how long a loop may be |
-//! | `integrator`, `implicit` | semi-implicit Newmark; implicit Euler |
-//! | `solve`, `multilevel` | sparse block matrices, conjugate gradients; their preconditioner |
+//! | `implicit`, `rows` | the one solve; contact, friction and strain limit in it |
+//! | `integrator` | semi-implicit Newmark |
+//! | `solve`, `multilevel` | sparse block matrices; their preconditioner |
 
 mod air;
 mod bend;
@@ -30,7 +31,6 @@ mod implicit;
 mod integrator;
 mod material;
 mod multilevel;
-mod one_solve;
 mod pins;
 mod rows;
 mod seams;
@@ -53,12 +53,11 @@ pub use air::Air;
 use elements::Elements;
 pub use elements::RestShape;
 pub use fabrics::{FABRICS, FabricError};
-pub use implicit::ImplicitEuler;
+pub use implicit::Implicit;
 pub use integrator::Newmark;
 use integrator::{Start, System};
 pub use material::Fabric;
 use multilevel::Hierarchy;
-pub use one_solve::OneSolve;
 use pins::Pin;
 pub use pins::SoftPin;
 use rows::Rows;
@@ -94,17 +93,15 @@ impl Default for Settings {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Integrator {
-    /// Explicit elasticity, implicit damping, several loops per interval.
+    /// Everything implicit: elasticity, contact, friction and strain limit in one solve.
+    Implicit(Implicit),
+    /// Explicit elasticity, implicit damping, several loops per interval: that of the papers.
     Newmark(Newmark),
-    /// Everything implicit, one step per interval.
-    ImplicitEuler(ImplicitEuler),
-    /// Everything implicit, contact, friction and strain limit included.
-    OneSolve(OneSolve),
 }
 
 impl Default for Integrator {
     fn default() -> Self {
-        Self::Newmark(Newmark::default())
+        Self::Implicit(Implicit::default())
     }
 }
 
@@ -363,7 +360,7 @@ impl Dynamics {
         self.node_inverse_mass = inverse.collect();
         self.hierarchy = match self.settings.integrator {
             Integrator::Newmark(_) => Hierarchy::default(),
-            Integrator::ImplicitEuler(_) | Integrator::OneSolve(_) => {
+            Integrator::Implicit(_) => {
                 let free: Vec<bool> = self.node_inverse_mass.iter().map(|&w| w > 0.0).collect();
                 Hierarchy::new(&self.elements.pattern, &free)
             }
@@ -397,13 +394,7 @@ impl Dynamics {
         self.propose_touching(x0, v0, target, time, dt, None, &[])
     }
 
-    /// Whether the integrator lets contact act within its loops.
-    pub fn takes_contact(&self) -> bool {
-        !matches!(self.settings.integrator, Integrator::ImplicitEuler(_))
-    }
-
-    /// [`Self::propose`] with contact in every loop, if the integrator [takes](Self::takes_contact)
-    /// it, and with the tension that the interval before has left.
+    /// [`Self::propose`] with contact in every loop, and with the tension that the interval before has left.
     #[expect(
         clippy::too_many_arguments,
         reason = "a state, an interval, and what acts in it"
@@ -432,8 +423,7 @@ impl Dynamics {
                     .map(|contact| Touching::new(contact, &self.node_of(), [x0, target], dt));
                 newmark.advance(&self.system(), start, touching)
             }
-            Integrator::ImplicitEuler(euler) => euler.advance(&self.system(), start),
-            Integrator::OneSolve(solve) => {
+            Integrator::Implicit(solve) => {
                 let list = contact
                     .as_ref()
                     .map_or(Vec::new(), |contact| contact.rows());
@@ -495,7 +485,7 @@ impl Dynamics {
             Integrator::Newmark(newmark) => {
                 newmark.cfl * self.system().stable_loop(&self.gather(x)).0
             }
-            Integrator::ImplicitEuler(_) | Integrator::OneSolve(_) => f64::INFINITY,
+            Integrator::Implicit(_) => f64::INFINITY,
         }
     }
 
@@ -507,7 +497,7 @@ impl Dynamics {
                 let (node, _) = self.system().stiffest(&self.gather(x))?;
                 Some(self.nodes[node])
             }
-            Integrator::ImplicitEuler(_) | Integrator::OneSolve(_) => None,
+            Integrator::Implicit(_) => None,
         }
     }
 

@@ -247,9 +247,6 @@ impl Preconditioner {
         for ((z, r), w) in z.iter_mut().zip(r).zip(&self.inverse[0]) {
             *z = *w * *r;
         }
-        if super::one_solve::env("LEVELS", 1.0) == 0.0 {
-            return;
-        }
         for (level, inverse) in between.iter().zip(&self.inverse[1..]) {
             level.restrict(r, &mut self.sums);
             for (sum, w) in self.sums.iter_mut().zip(inverse) {

@@ -338,7 +338,7 @@ mod tests {
     #[test]
     fn a_soft_cloth_that_falls_into_its_pins_keeps_the_limit_on_every_frame() {
         let (mesh, rest) = sheet(12);
-        let euler = Integrator::ImplicitEuler(ImplicitEuler::default());
+        let euler = Integrator::Implicit(Implicit::default());
         for stretch in [Stretch::Springs, Stretch::Membrane] {
             for integrator in [Integrator::default(), euler.clone()] {
                 for strain_limit in [0.1, f64::INFINITY] {

@@ -148,7 +148,7 @@ impl<'a> Interval<'a> {
             };
             let mut coasted = terms.candidate((0..target.len()).map(coast).collect());
             flush_tiny(&mut coasted.x);
-            if repulsion.couples() && dynamics.takes_contact() {
+            if repulsion.couples() {
                 let seen = repulsion.foresee(&coasted, collider);
                 let coupling =
                     repulsion.couple(&seen.near, &seen.impacts, share, pressed, &coasted);
