@@ -3,15 +3,17 @@
 use std::time::Instant;
 
 use glam::{DMat3, DVec3};
+use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::bend::Bent;
 use super::damping::Dampers;
+use super::elements::Part;
 use super::integrator::{Advance, Start, System};
 use super::multilevel::Preconditioner;
 use super::rows::{Linear, Rows};
-use super::solve::{BlockMatrix, Pieces, dot};
+use super::solve::{BlockMatrix, GRAIN, Pieces, dot, sum_of};
 use super::stretch::Weights;
 use crate::touch::TouchWork;
 
@@ -54,6 +56,12 @@ impl Implicit {
             settings: self,
             system,
             pieces: system.elements.pattern.pieces(),
+            parts: system.elements.parts(rayon::current_num_threads()),
+            bent: Bent::default(),
+            mass: (system.mass.iter().zip(system.inverse_mass))
+                .filter(|&(_, &w)| w > 0.0)
+                .map(|(m, _)| m)
+                .sum(),
             h,
             matrix: BlockMatrix::default(),
             preconditioner: Preconditioner::default(),
@@ -117,6 +125,10 @@ struct Solve<'a> {
     system: &'a System<'a>,
     /// What hangs together by its elements.
     pieces: Pieces,
+    parts: Vec<Part>,
+    bent: Bent,
+    /// Of all free nodes, kg.
+    mass: f64,
     h: f64,
     matrix: BlockMatrix,
     preconditioner: Preconditioner,
@@ -153,11 +165,10 @@ impl Solve<'_> {
         let time = start.time + shares[0] * start.dt;
         let mut dampers = Dampers::default();
         system.outer_dampers(x, v, time, &mut dampers);
-        self.assemble(x, time + h, &dampers);
-        let mut bent = Bent::default();
-        system.elements.bending.measure(x, &mut bent);
+        system.elements.bending.measure(x, &mut self.bent);
         let mut f = Vec::new();
-        system.force(start, shares[1], x, &dampers, &bent, &mut f);
+        system.outer_force(start, shares[1], x, &dampers, &mut f);
+        self.assemble(x, time + h, &dampers, &mut f);
         let free = |i: usize| system.inverse_mass[i] > 0.0;
         self.d.clear();
         self.d.extend((0..x.len()).map(|i| match free(i) {
@@ -220,12 +231,10 @@ impl Solve<'_> {
         self.assembly_ms += milliseconds(clock);
         let clock = Instant::now();
         self.search(rows);
-        self.preconditioner.update(
-            &self.matrix,
-            &system.elements.pattern,
-            system.hierarchy,
-            rows,
-        );
+        let pattern = &system.elements.pattern;
+        let is_first = shares[0] == 0.0;
+        self.preconditioner
+            .update(&self.matrix, pattern, system.hierarchy, rows, is_first);
         self.pass(rows, still);
         rows.renew();
         self.translate(rows);
@@ -233,8 +242,8 @@ impl Solve<'_> {
         self.solve_ms += milliseconds(clock);
     }
 
-    /// M/h² + D/h + K at x.
-    fn assemble(&mut self, x: &[DVec3], end: f64, dampers: &Dampers<'_>) {
+    /// M/h² + D/h + K at x; adds the elastic forces.
+    fn assemble(&mut self, x: &[DVec3], end: f64, dampers: &Dampers<'_>, f: &mut [DVec3]) {
         let (system, h) = (self.system, self.h);
         let elements = system.elements;
         let weights = Weights {
@@ -242,29 +251,25 @@ impl Solve<'_> {
             damping: 1.0 / h,
         };
         self.matrix.reset(&elements.pattern);
+        let mut rows = self.matrix.rows();
         for (node, &mass) in system.mass.iter().enumerate() {
             let block = DMat3::from_diagonal(DVec3::splat(mass / (h * h)));
-            self.matrix.add_diagonal(node as u32, block);
+            rows.add_outer(node as u32, block, block);
         }
-        elements.add_matrix(x, weights, &mut self.matrix);
+        elements.assemble(&self.parts, (x, &self.bent), weights, &mut self.matrix, f);
         elements.add_outer_matrix(x, end, &dampers.drag, weights, &mut self.matrix);
     }
 
     /// Velocity that the residual stands for, m/s.
     fn error(&self) -> f64 {
-        let system = self.system;
-        let (mut sum, mut mass) = (0.0, 0.0);
-        for (i, r) in self.r.iter().enumerate() {
-            let w = system.inverse_mass[i];
-            if w > 0.0 {
-                sum += w * r.length_squared();
-                mass += system.mass[i];
-            }
-        }
-        if mass == 0.0 {
-            0.0
-        } else {
-            self.h * (sum / mass).sqrt()
+        let (system, r) = (self.system, &self.r);
+        let of_range = |range: std::ops::Range<usize>| {
+            let each = range.map(|i| system.inverse_mass[i] * r[i].length_squared());
+            each.sum::<f64>()
+        };
+        match self.mass > 0.0 {
+            true => self.h * (sum_of(r.len(), of_range) / self.mass).sqrt(),
+            false => 0.0,
         }
     }
 
@@ -309,9 +314,8 @@ impl Solve<'_> {
                 true => ((descent - dot(&self.z, &self.last)) / before).max(0.0),
                 false => 0.0,
             };
-            for (p, z) in self.p.iter_mut().zip(&self.z) {
-                *p = *z + keep * *p;
-            }
+            let pairs = self.p.par_iter_mut().zip(&self.z).with_min_len(GRAIN);
+            pairs.for_each(|(p, z)| *p = *z + keep * *p);
             if keep > 0.0 && dot(&self.p, &self.r) <= 0.0 {
                 self.p.copy_from_slice(&self.z);
             }
@@ -346,12 +350,15 @@ impl Solve<'_> {
         let alpha = least(slope);
         if alpha > 0.0 {
             rows.advance(alpha);
-            for i in 0..self.d.len() {
-                if self.system.inverse_mass[i] > 0.0 {
-                    self.d[i] += alpha * self.p[i];
-                    self.q[i] -= alpha * self.product[i];
+            let (p, product) = (&self.p, &self.product);
+            let inverse_mass = self.system.inverse_mass;
+            let nodes = self.d.par_iter_mut().zip(&mut self.q).enumerate();
+            nodes.with_min_len(GRAIN).for_each(|(i, (d, q))| {
+                if inverse_mass[i] > 0.0 {
+                    *d += alpha * p[i];
+                    *q -= alpha * product[i];
                 }
-            }
+            });
         }
         rows.add_forces(&self.q, &mut self.r);
     }

@@ -14,8 +14,9 @@
 //! of the matrix at the vertices of the row, so that the solve stays well conditioned.
 
 use glam::DVec3;
+use rayon::prelude::*;
 
-use super::solve::{BlockMatrix, Pieces, join, root};
+use super::solve::{BlockMatrix, GRAIN, Pieces, join, root};
 use super::stretch::Triangle;
 use crate::touch;
 
@@ -273,8 +274,18 @@ impl Rows {
                 force: DVec3::ZERO,
             });
         }
-        for (k, triangle) in faces.iter().enumerate() {
-            self.watch(k as u32, triangle, at, tension[k]);
+        let watched = |k: u32| {
+            at.watch(&faces[k as usize], tension[k as usize])
+                .map(|row| (k, row))
+        };
+        let strained: Vec<(u32, Row)> = (0..faces.len() as u32)
+            .into_par_iter()
+            .with_min_len(GRAIN)
+            .filter_map(watched)
+            .collect();
+        for (face, row) in strained {
+            self.faces.push(face);
+            self.rows.push(row);
         }
         for row in &mut self.rows {
             let give = (row.nodes.iter().zip(row.weights)).map(|(&node, w)| match node {
@@ -290,56 +301,6 @@ impl Rows {
             row.stiffness = if give > 0.0 { STIFFNESS / give } else { 0.0 };
         }
         self.index(x.len());
-    }
-
-    /// The row of a triangle that is stretched, or may be soon.
-    fn watch(&mut self, face: u32, triangle: &Triangle, at: &Linear<'_>, tension: f64) {
-        if triangle.limit.is_infinite() {
-            return;
-        }
-        let stretch = triangle.largest_stretch(at.x);
-        let watched = 1.0 + WATCHED * (triangle.limit - 1.0);
-        let is_near = tension > 0.0
-            || stretch.value > watched
-            || triangle.largest_stretch(at.ahead).value > watched;
-        if !is_near || !stretch.value.is_finite() {
-            return;
-        }
-        let permitted = triangle.limit - 1.0;
-        let room = triangle.limit - MARGIN * permitted - stretch.value;
-        let stiffness = triangle.stretch[0].max(triangle.stretch[2]);
-        let beyond = -room / permitted;
-        let hope = ((FORLORN - beyond) / (FORLORN - WORRYING)).clamp(0.0, 1.0);
-        let strength = hope * STRENGTH * stiffness * triangle.area * permitted;
-        if strength == 0.0 {
-            return;
-        }
-        let mut row = Row {
-            nodes: [NONE; 4],
-            weights: [0.0; 4],
-            normal: -stretch.world,
-            friction: 0.0,
-            stiffness: 0.0,
-            room: if room >= 0.0 { room } else { RETURN * room },
-            strength,
-            normal_force: tension.min(strength),
-            tangential_force: DVec3::ZERO,
-            radius: 0.0,
-            motion: DVec3::ZERO,
-            along: DVec3::ZERO,
-            force: DVec3::ZERO,
-        };
-        for (k, &node) in triangle.vertices.iter().enumerate() {
-            let w = triangle.gradient[k].dot(stretch.material);
-            if at.inverse_mass[node as usize] > 0.0 {
-                row.nodes[k] = node;
-                row.weights[k] = w;
-            } else {
-                row.motion += w * at.scripted[node as usize];
-            }
-        }
-        self.faces.push(face);
-        self.rows.push(row);
     }
 
     fn index(&mut self, nodes: usize) {
@@ -367,6 +328,18 @@ impl Rows {
         }
     }
 
+    /// The rows at a node, with its weight in them.
+    pub(super) fn at(&self, node: usize) -> impl Iterator<Item = (&Row, f64)> {
+        let places = match self.first.get(node..node + 2) {
+            Some(&[first, last]) => &self.places[first as usize..last as usize],
+            _ => &[],
+        };
+        places.iter().map(|&(row, place)| {
+            let row = &self.rows[row as usize];
+            (row, row.weights[place as usize])
+        })
+    }
+
     /// Sets the radii of the discs of friction to what presses, by the multipliers or by the forces now.
     pub(super) fn set_radii(&mut self, by_forces: bool) {
         for row in &mut self.rows {
@@ -380,9 +353,8 @@ impl Rows {
 
     /// The motions of the rows in a direction.
     pub(super) fn look_along(&mut self, p: &[DVec3]) {
-        for row in &mut self.rows {
-            row.along = sum(&row.nodes, &row.weights, p);
-        }
+        let rows = self.rows.par_iter_mut().with_min_len(GRAIN);
+        rows.for_each(|row| row.along = sum(&row.nodes, &row.weights, p));
     }
 
     /// Moves on by `alpha` along the direction.
@@ -394,28 +366,31 @@ impl Rows {
 
     /// r = q + the forces of the rows, on free nodes.
     pub(super) fn add_forces(&mut self, q: &[DVec3], r: &mut [DVec3]) {
-        for row in &mut self.rows {
+        let rows = self.rows.par_iter_mut().with_min_len(GRAIN);
+        rows.for_each(|row| {
             let (pressed, rubbed) = row.forces(row.motion);
             row.force = pressed * row.normal + rubbed;
-        }
-        for (i, r) in r.iter_mut().enumerate() {
-            *r = q[i];
-            for &(row, place) in &self.places[self.first[i] as usize..self.first[i + 1] as usize] {
-                let row = &self.rows[row as usize];
-                *r += row.weights[place as usize] * row.force;
+        });
+        let nodes = r.par_iter_mut().zip(q).enumerate().with_min_len(GRAIN);
+        nodes.for_each(|(i, (r, q))| {
+            *r = *q;
+            for (row, w) in self.at(i) {
+                *r += w * row.force;
             }
-        }
+        });
     }
 
     /// φ'(α) + its slope, of the rows alone.
     pub(super) fn slope(&self, alpha: f64) -> [f64; 2] {
-        let mut sums = [0.0; 2];
-        for row in &self.rows {
-            let [force, change] = row.slope(alpha);
-            sums[0] -= force;
-            sums[1] += change;
-        }
-        sums
+        let pieces = self.rows.par_chunks(GRAIN).map(|rows| {
+            rows.iter().fold([0.0; 2], |sums, row| {
+                let [force, change] = row.slope(alpha);
+                [sums[0] - force, sums[1] + change]
+            })
+        });
+        let pieces: Vec<[f64; 2]> = pieces.collect();
+        let add = |a: [f64; 2], b: [f64; 2]| [a[0] + b[0], a[1] + b[1]];
+        pieces.into_iter().fold([0.0; 2], add)
     }
 
     /// Σ ψ.
@@ -477,6 +452,57 @@ pub(super) struct Linear<'a> {
     /// Of the interval, at start and end of the loop.
     pub(super) shares: [f64; 2],
     pub(super) h: f64,
+}
+
+impl Linear<'_> {
+    /// The row of a triangle that is stretched, or may be soon.
+    fn watch(&self, triangle: &Triangle, tension: f64) -> Option<Row> {
+        let watched = 1.0 + WATCHED * (triangle.limit - 1.0);
+        let is_near = tension > 0.0
+            || triangle.exceeds(watched, self.x)
+            || triangle.exceeds(watched, self.ahead);
+        if triangle.limit.is_infinite() || !is_near {
+            return None;
+        }
+        let stretch = triangle.largest_stretch(self.x);
+        if !stretch.value.is_finite() {
+            return None; // others report it
+        }
+        let permitted = triangle.limit - 1.0;
+        let room = triangle.limit - MARGIN * permitted - stretch.value;
+        let stiffness = triangle.stretch[0].max(triangle.stretch[2]);
+        let beyond = -room / permitted;
+        let hope = ((FORLORN - beyond) / (FORLORN - WORRYING)).clamp(0.0, 1.0);
+        let strength = hope * STRENGTH * stiffness * triangle.area * permitted;
+        if strength == 0.0 {
+            return None;
+        }
+        let mut row = Row {
+            nodes: [NONE; 4],
+            weights: [0.0; 4],
+            normal: -stretch.world,
+            friction: 0.0,
+            stiffness: 0.0,
+            room: if room >= 0.0 { room } else { RETURN * room },
+            strength,
+            normal_force: tension.min(strength),
+            tangential_force: DVec3::ZERO,
+            radius: 0.0,
+            motion: DVec3::ZERO,
+            along: DVec3::ZERO,
+            force: DVec3::ZERO,
+        };
+        for (k, &node) in triangle.vertices.iter().enumerate() {
+            let w = triangle.gradient[k].dot(stretch.material);
+            if self.inverse_mass[node as usize] > 0.0 {
+                row.nodes[k] = node;
+                row.weights[k] = w;
+            } else {
+                row.motion += w * self.scripted[node as usize];
+            }
+        }
+        Some(row)
+    }
 }
 
 #[inline]
