@@ -30,12 +30,12 @@
 //! height no longer gains leverage (the gradient, 1/height, would grow without bound and no loop
 //! length would be stable).
 
-use glam::{DVec2, DVec3};
+use glam::{DVec2, DVec3, Vec3A};
 use rayon::prelude::*;
 
 use super::material::Fabric;
-use super::solve::{GRAIN, MatrixRows, Pattern, Slot};
-use super::stretch::{Weights, outer};
+use super::solve::{GRAIN, MatrixRows, Pattern, Slot, outer_single};
+use super::stretch::Weights;
 
 /// Heights below this share of the rest height count as this share in the gradient of the angle.
 const THINNEST: f64 = 0.1;
@@ -250,22 +250,28 @@ impl Plate {
         weights: Weights,
         matrix: &mut MatrixRows<'_>,
     ) -> [DVec3; 6] {
-        let g = self.slopes(&bent.gradients);
+        let slopes = self.slopes(&bent.gradients);
         let scale = weights.stiffness + weights.damping * self.damping;
+        let g = slopes.map(|g| g.map(|g| g.as_vec3a()));
         // w = scale · coupling · g
-        let mut w = [[DVec3::ZERO; 6]; 3];
+        let mut w = [[Vec3A::ZERO; 6]; 3];
         for (w, c) in w.iter_mut().zip(&self.coupling) {
+            let c = c.map(|c| (scale * c) as f32);
             for node in 0..3 {
-                w[node] = scale * (c[0] * g[0][node] + c[1] * g[1][node] + c[2] * g[2][node]);
+                w[node] = c[0] * g[0][node] + c[1] * g[1][node] + c[2] * g[2][node];
             }
             // a far vertex turns its own hinge only
             for k in 0..3 {
-                w[3 + k] = (scale * c[k]) * g[k][3 + k];
+                w[3 + k] = c[k] * g[k][3 + k];
             }
         }
         let block = |i: usize, j: usize| match j {
-            0..3 => outer(w[0][i], g[0][j]) + outer(w[1][i], g[1][j]) + outer(w[2][i], g[2][j]),
-            _ => outer(w[j - 3][i], g[j - 3][j]),
+            0..3 => {
+                outer_single(w[0][i], g[0][j])
+                    + outer_single(w[1][i], g[1][j])
+                    + outer_single(w[2][i], g[2][j])
+            }
+            _ => outer_single(w[j - 3][i], g[j - 3][j]),
         };
         for (node, &number) in self.nodes.iter().enumerate() {
             if number != NONE {
@@ -279,7 +285,7 @@ impl Plate {
         }
         let moments = self.moments(self.pick(&bent.turns));
         let mut force = [DVec3::ZERO; 6];
-        for (moment, g) in moments.iter().zip(&g) {
+        for (moment, g) in moments.iter().zip(&slopes) {
             for (force, g) in force.iter_mut().zip(g) {
                 *force -= *moment * *g;
             }

@@ -14,7 +14,7 @@ use super::damping::Dampers;
 use super::material::Fabric;
 use super::pins::Pin;
 use super::seams::Stitch;
-use super::solve::{BlockMatrix, GRAIN, MatrixRows, Pattern, Slot};
+use super::solve::{BlockMatrix, GRAIN, MatrixRows, Pattern, Slot, single};
 use super::springs::Spring;
 use super::stretch::{Triangle, Weights};
 use super::{ClothModel, Stretch, Tension};
@@ -316,7 +316,7 @@ impl Elements {
         for &k in &part.membranes {
             let k = self.membranes[k as usize] as usize;
             let triangle = &self.faces[k];
-            let blocks = triangle.matrix(x, weights);
+            let blocks = triangle.matrix(x, weights).map(single);
             for (&node, &block) in triangle.vertices.iter().zip(&blocks[..3]) {
                 matrix.add_diagonal(node, block);
             }
@@ -329,7 +329,7 @@ impl Elements {
         }
         for &k in &part.springs {
             let spring = &self.springs[k as usize];
-            let block = spring.matrix(x, weights);
+            let block = single(spring.matrix(x, weights));
             let pull = spring.pull(x);
             let [a, b] = spring.ends;
             matrix.add_diagonal(a, block);
@@ -368,7 +368,7 @@ impl Elements {
         let mut matrix = matrix.rows();
         for (stitch, &slot) in self.stitches.iter().zip(&self.stitch_slots) {
             let spring = stitch.at(time);
-            let block = spring.matrix(x, weights);
+            let block = single(spring.matrix(x, weights));
             for node in spring.ends {
                 matrix.add_diagonal(node, block);
             }
@@ -385,7 +385,7 @@ impl Elements {
                 matrix.add_outer(node, block * 3.0, block);
             }
             for &slot in slots {
-                matrix.add(slot, block);
+                matrix.add(slot, single(block));
             }
         }
     }

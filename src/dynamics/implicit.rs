@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use glam::{DMat3, DVec3};
+use glam::{DMat3, DVec3, Vec3A};
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -73,6 +73,7 @@ impl Implicit {
             z: vec![DVec3::ZERO; n],
             p: vec![DVec3::ZERO; n],
             product: vec![DVec3::ZERO; n],
+            short: Vec::new(),
             iterations: 0,
             unsafe_loops: 0,
             assembly_ms: 0.0,
@@ -144,6 +145,7 @@ struct Solve<'a> {
     z: Vec<DVec3>,
     p: Vec<DVec3>,
     product: Vec<DVec3>,
+    short: Vec<Vec3A>,
     iterations: u32,
     unsafe_loops: u32,
     assembly_ms: f64,
@@ -175,8 +177,12 @@ impl Solve<'_> {
             true => DVec3::ZERO,
             false => (shares[1] - shares[0]) * (start.target[i] - start.x[i]),
         }));
-        self.matrix
-            .multiply(&system.elements.pattern, &self.d, &mut self.product);
+        self.matrix.multiply(
+            &system.elements.pattern,
+            &self.d,
+            &mut self.short,
+            &mut self.product,
+        );
         self.q0.clear();
         for i in 0..x.len() {
             self.q0.push(match free(i) {
@@ -206,8 +212,12 @@ impl Solve<'_> {
         for i in 0..x.len() {
             self.p[i] = if free(i) { h * v[i] } else { DVec3::ZERO };
         }
-        self.matrix
-            .multiply(&system.elements.pattern, &self.p, &mut self.product);
+        self.matrix.multiply(
+            &system.elements.pattern,
+            &self.p,
+            &mut self.short,
+            &mut self.product,
+        );
         self.q.clear();
         for i in 0..x.len() {
             let moved = if free(i) {
@@ -237,7 +247,7 @@ impl Solve<'_> {
             .update(&self.matrix, pattern, system.hierarchy, rows, is_first);
         self.pass(rows, still);
         rows.renew();
-        self.translate(rows);
+        self.translate(v, rows);
         rows.end(tension);
         self.solve_ms += milliseconds(clock);
     }
@@ -338,8 +348,12 @@ impl Solve<'_> {
 
     /// Goes along p to where Φ is least.
     fn search(&mut self, rows: &mut Rows) {
-        self.matrix
-            .multiply(&self.system.elements.pattern, &self.p, &mut self.product);
+        self.matrix.multiply(
+            &self.system.elements.pattern,
+            &self.p,
+            &mut self.short,
+            &mut self.product,
+        );
         rows.look_along(&self.p);
         let curvature = dot(&self.p, &self.product);
         let first = -dot(&self.q, &self.p);
@@ -363,30 +377,32 @@ impl Solve<'_> {
         rows.add_forces(&self.q, &mut self.r);
     }
 
-    /// Moves what is free as a whole, so that its momentum is exact.
-    fn translate(&mut self, rows: &Rows) {
-        let system = self.system;
+    /// Moves what is free as a whole, so that its momentum is exact: what acts within it adds up to
+    /// nothing, so it changes by gravity alone.
+    fn translate(&mut self, v: &[DVec3], rows: &Rows) {
+        let (system, h) = (self.system, self.h);
         if system.air.density > 0.0 || !system.elements.pins.is_empty() {
-            return; // nothing is free of forces from outside
+            return; // nothing is free of other forces from outside
         }
         let group = rows.groups(&self.pieces);
+        let group_of = |node: usize| group[self.pieces.of[node] as usize] as usize;
         let mut sums = vec![(DVec3::ZERO, 0.0); self.pieces.count];
-        for (i, r) in self.r.iter().enumerate() {
-            let (force, mass) = &mut sums[group[self.pieces.of[i] as usize] as usize];
-            *force += *r;
-            *mass += match system.inverse_mass[i] {
+        for i in 0..self.d.len() {
+            let (lack, mass) = &mut sums[group_of(i)];
+            let m = match system.inverse_mass[i] {
                 0.0 => f64::INFINITY,
                 _ => system.mass[i],
             };
+            *lack += m * (h * (v[i] + h * system.gravity) - self.d[i]);
+            *mass += m;
         }
         for row in rows.rows.iter().filter(|row| row.is_held()) {
-            let piece = self.pieces.of[row.first_node()] as usize;
-            sums[group[piece] as usize].1 = f64::INFINITY;
+            sums[group_of(row.first_node())].1 = f64::INFINITY;
         }
-        for (i, d) in self.d.iter_mut().enumerate() {
-            let (force, mass) = sums[group[self.pieces.of[i] as usize] as usize];
+        for i in 0..self.d.len() {
+            let (lack, mass) = sums[group_of(i)];
             if mass.is_finite() {
-                *d += self.h * self.h / mass * force;
+                self.d[i] += lack / mass;
             }
         }
     }

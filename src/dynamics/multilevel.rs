@@ -16,7 +16,7 @@
 //! 580 (incomplete Cholesky of the same blocks breaks down on these matrices, symmetric
 //! Gauss-Seidel takes 120 to 160).
 
-use glam::{DMat3, DVec3};
+use glam::{DVec3, Mat3A, Vec3A};
 use rayon::prelude::*;
 
 use super::rows::{Row, Rows};
@@ -199,10 +199,11 @@ impl Level {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Preconditioner {
     /// Inverse diagonal blocks of the nodes, then of each level but the coarsest.
-    inverse: Vec<Vec<DMat3>>,
+    inverse: Vec<Vec<Mat3A>>,
     coarsest: Envelope,
     /// Of each level.
-    sums: Vec<Vec<DVec3>>,
+    sums: Vec<Vec<Vec3A>>,
+    short: Vec<Vec3A>,
 }
 
 impl Preconditioner {
@@ -222,7 +223,7 @@ impl Preconditioner {
         };
         self.inverse.resize(levels.len(), Vec::new());
         let fine = &mut self.inverse[0];
-        fine.resize(coarsest.patch_of.len(), DMat3::ZERO);
+        fine.resize(coarsest.patch_of.len(), Mat3A::ZERO);
         fine.par_iter_mut()
             .enumerate()
             .with_min_len(GRAIN)
@@ -230,7 +231,7 @@ impl Preconditioner {
                 if coarsest.patch_of[node] != NONE {
                     let mut sum = matrix.diagonal[node];
                     for (row, w) in rows.at(node).filter(|(row, _)| row.is_active()) {
-                        sum += row.block() * (w * w);
+                        sum += row.block() * (w * w) as f32;
                     }
                     *inverse = sum.inverse();
                 }
@@ -238,14 +239,14 @@ impl Preconditioner {
         if !with_patches {
             return;
         }
-        let active: Vec<(&Row, DMat3)> = (rows.rows.iter())
+        let active: Vec<(&Row, Mat3A)> = (rows.rows.iter())
             .filter(|row| row.is_active())
             .map(|row| (row, row.block()))
             .collect();
         for (level, inverse) in between.iter().zip(&mut self.inverse[1..]) {
             let patches = (0..level.count).into_par_iter().with_min_len(16);
             let sums = patches.map(|patch| {
-                let mut sum = DMat3::ZERO;
+                let mut sum = Mat3A::ZERO;
                 for &node in level.nodes_of(patch) {
                     sum += matrix.diagonal[node as usize];
                     matrix.each_of_row(pattern, node as usize, |j, block| {
@@ -258,7 +259,7 @@ impl Preconditioner {
             });
             sums.collect_into_vec(inverse);
             for (row, block) in &active {
-                level.add_row(row, |p, w| inverse[p as usize] += *block * (w * w));
+                level.add_row(row, |p, w| inverse[p as usize] += *block * (w * w) as f32);
             }
             for block in inverse {
                 *block = block.inverse();
@@ -266,12 +267,12 @@ impl Preconditioner {
         }
         self.coarsest.assemble(matrix, pattern, coarsest);
         for (row, block) in &active {
-            coarsest.add_row(row, |p, w| self.coarsest.add(p, p, *block * (w * w)));
+            coarsest.add_row(row, |p, w| self.coarsest.add(p, p, *block * (w * w) as f32));
         }
         self.coarsest.factorise();
     }
 
-    /// `z` = the correction of the residual `r`.
+    /// `z` = the correction of the residual `r`, in single precision: a direction is all that is asked for.
     pub(super) fn apply(&mut self, hierarchy: &Hierarchy, r: &[DVec3], z: &mut [DVec3]) {
         let Some((coarsest, between)) = hierarchy.levels.split_last() else {
             return;
@@ -280,7 +281,11 @@ impl Preconditioner {
             inverse,
             coarsest: factor,
             sums,
+            short,
         } = self;
+        let shortened = r.par_iter().with_min_len(GRAIN).map(|v| v.as_vec3a());
+        shortened.collect_into_vec(short);
+        let r = &short[..];
         sums.resize(hierarchy.levels.len(), Vec::new());
         let (last, sums) = sums.split_last_mut().expect("as many as levels");
         let solve = || {
@@ -304,7 +309,7 @@ impl Preconditioner {
                 for (level, sums) in between.iter().zip(sums.iter()) {
                     sum += sums[level.patch_of[i] as usize];
                 }
-                *z = sum + last[coarsest.patch_of[i] as usize];
+                *z = (sum + last[coarsest.patch_of[i] as usize]).as_dvec3();
             }
         });
     }
@@ -330,11 +335,11 @@ impl Level {
     }
 
     /// Sums over the patches, each multiplied by its block if there are any.
-    fn restrict(&self, r: &[DVec3], blocks: Option<&[DMat3]>, sums: &mut Vec<DVec3>) {
+    fn restrict(&self, r: &[Vec3A], blocks: Option<&[Mat3A]>, sums: &mut Vec<Vec3A>) {
         let patches = (0..self.count).into_par_iter().with_min_len(64);
         let patches = patches.map(|patch| {
             let nodes = self.nodes_of(patch).iter();
-            let sum = nodes.map(|&node| r[node as usize]).sum::<DVec3>();
+            let sum = nodes.map(|&node| r[node as usize]).sum::<Vec3A>();
             blocks.map_or(sum, |blocks| blocks[patch] * sum)
         });
         patches.collect_into_vec(sums);
@@ -393,14 +398,15 @@ impl Envelope {
     }
 
     /// Adds to the block (p, q), p ≥ q; of a diagonal block the upper half is left out.
-    fn add(&mut self, p: u32, q: u32, block: DMat3) {
+    fn add(&mut self, p: u32, q: u32, block: Mat3A) {
         for a in 0..3 {
             let row = 3 * p as usize + a;
             let start = self.row(row).start;
             let columns = if p == q { a + 1 } else { 3 };
             for b in 0..columns {
                 let column = 3 * q as usize + b;
-                self.values[start + column - self.first[row] as usize] += block.col(b)[a];
+                self.values[start + column - self.first[row] as usize] +=
+                    f64::from(block.col(b)[a]);
             }
         }
     }
@@ -428,10 +434,10 @@ impl Envelope {
         }
     }
 
-    fn solve(&mut self, b: &mut [DVec3]) {
+    fn solve(&mut self, b: &mut [Vec3A]) {
         let mut y = std::mem::take(&mut self.unknowns);
         y.clear();
-        y.extend(b.iter().flat_map(|b| b.to_array()));
+        y.extend(b.iter().flat_map(|b| b.as_dvec3().to_array()));
         for i in 0..y.len() {
             let row = &self.values[self.row(i)];
             let (diagonal, left) = row.split_last().expect("a row holds its diagonal");
@@ -447,7 +453,7 @@ impl Envelope {
             }
         }
         for (b, y) in b.iter_mut().zip(y.chunks_exact(3)) {
-            *b = DVec3::from_slice(y);
+            *b = DVec3::from_slice(y).as_vec3a();
         }
         self.unknowns = y;
     }

@@ -13,11 +13,11 @@
 //! forces of the loop before: what rests needs nothing new. Their stiffness ρ is a multiple of that
 //! of the matrix at the vertices of the row, so that the solve stays well conditioned.
 
-use glam::DVec3;
+use glam::{DVec3, Mat3A, Vec3};
 use rayon::prelude::*;
 
-use super::solve::{BlockMatrix, GRAIN, Pieces, join, root};
-use super::stretch::Triangle;
+use super::solve::{BlockMatrix, GRAIN, Pieces, join, root, single};
+use super::stretch::{Triangle, outer};
 use crate::touch;
 
 /// Marks a place of a row that holds no free node.
@@ -160,11 +160,11 @@ impl Row {
     }
 
     /// ρ n nᵀ, or ρ I where friction holds.
-    pub(super) fn block(&self) -> glam::DMat3 {
+    pub(super) fn block(&self) -> Mat3A {
         let holds = self.radius > 0.0 && self.tangential_force.length() < 0.99 * self.radius;
         match holds {
-            true => glam::DMat3::from_diagonal(DVec3::splat(self.stiffness)),
-            false => super::stretch::outer(self.stiffness * self.normal, self.normal),
+            true => Mat3A::from_diagonal(Vec3::splat(self.stiffness as f32)),
+            false => single(outer(self.stiffness * self.normal, self.normal)),
         }
     }
 }
@@ -292,9 +292,9 @@ impl Rows {
                 NONE => 0.0,
                 _ => {
                     w * w
-                        / row
-                            .normal
-                            .dot(at.matrix.diagonal[node as usize] * row.normal)
+                        / row.normal.dot(
+                            (at.matrix.diagonal[node as usize] * row.normal.as_vec3a()).as_dvec3(),
+                        )
                 }
             });
             let give: f64 = give.sum();

@@ -2,21 +2,21 @@
 //!
 //! A matrix has one block row per node, with all of its blocks: a product is then a sum per row, and
 //! rows can be shared out among threads without changing a bit. What lies off the diagonal is kept in
-//! single precision, which halves what a product has to read. It is summed the same way in either
-//! triangle, so the matrix is symmetric to the bit; and a product adds up
+//! single precision, and so is the work of a product with it: that suffices, for a solve only
+//! chooses directions by it and ends before it is exact. A product adds up
 //!
 //! ```text
 //! (A p)ᵢ = Eᵢ pᵢ + Σ Aᵢⱼ (pⱼ − pᵢ),     Eᵢ = Σⱼ Aᵢⱼ in double precision
 //! ```
 //!
 //! where E holds what acts on a node from outside (inertia, pins, drag): what moves as a whole feels
-//! no elastic force, to the bit.
+//! no elastic force.
 //!
 //! Which blocks there are is fixed once ([`Pattern`]); elements know the places of theirs.
 
 use std::ops::Range;
 
-use glam::{DMat3, DVec3};
+use glam::{DMat3, DVec3, Mat3A, Vec3A};
 use rayon::prelude::*;
 
 /// Nodes in one piece of work of a thread. Sums over nodes are sums over these pieces: the same bits
@@ -136,35 +136,31 @@ pub(super) fn join(parent: &mut [u32], i: u32, j: u32) {
     parent[a.max(b) as usize] = a.min(b);
 }
 
-/// A block off the diagonal, column by column.
-type Block = [f32; 9];
-
 /// A symmetric matrix of 3×3 blocks.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BlockMatrix {
     /// The diagonal blocks, E included.
-    pub(super) diagonal: Vec<DMat3>,
+    pub(super) diagonal: Vec<Mat3A>,
     /// E.
     outer: Vec<DMat3>,
-    blocks: Vec<Block>,
+    blocks: Vec<Mat3A>,
 }
 
 /// Some rows of a matrix, to add to; what belongs to other rows is left out.
 pub(super) struct MatrixRows<'a> {
     first: usize,
-    diagonal: &'a mut [DMat3],
+    diagonal: &'a mut [Mat3A],
     outer: &'a mut [DMat3],
     first_block: usize,
-    blocks: &'a mut [Block],
+    blocks: &'a mut [Mat3A],
 }
 
 impl MatrixRows<'_> {
     /// Adds to a diagonal block what balances the blocks beside it.
-    pub(super) fn add_diagonal(&mut self, node: u32, block: DMat3) {
-        if let Some(d) = self
-            .diagonal
-            .get_mut((node as usize).wrapping_sub(self.first))
-        {
+    #[inline]
+    pub(super) fn add_diagonal(&mut self, node: u32, block: Mat3A) {
+        let place = (node as usize).wrapping_sub(self.first);
+        if let Some(d) = self.diagonal.get_mut(place) {
             *d += block;
         }
     }
@@ -173,28 +169,21 @@ impl MatrixRows<'_> {
     pub(super) fn add_outer(&mut self, node: u32, row_sum: DMat3, diagonal: DMat3) {
         let place = (node as usize).wrapping_sub(self.first);
         if let Some(d) = self.diagonal.get_mut(place) {
-            *d += diagonal;
+            *d += single(diagonal);
             self.outer[place] += row_sum;
         }
     }
 
     /// Adds to the block (i, j) whose slot is given, and to (j, i).
     #[inline]
-    pub(super) fn add(&mut self, slot: Slot, block: DMat3) {
-        let [x, y, z] = [block.x_axis, block.y_axis, block.z_axis];
-        if let Some(b) = (self.blocks).get_mut((slot.index as usize).wrapping_sub(self.first_block))
-        {
-            let values = [x.x, x.y, x.z, y.x, y.y, y.z, z.x, z.y, z.z];
-            for (b, value) in b.iter_mut().zip(values) {
-                *b += value as f32;
-            }
+    pub(super) fn add(&mut self, slot: Slot, block: Mat3A) {
+        let place = (slot.index as usize).wrapping_sub(self.first_block);
+        if let Some(b) = self.blocks.get_mut(place) {
+            *b += block;
         }
         let place = (slot.mirrored as usize).wrapping_sub(self.first_block);
         if let Some(b) = self.blocks.get_mut(place) {
-            let values = [x.x, y.x, z.x, x.y, y.y, z.y, x.z, y.z, z.z];
-            for (b, value) in b.iter_mut().zip(values) {
-                *b += value as f32;
-            }
+            *b += block.transpose();
         }
     }
 }
@@ -202,12 +191,16 @@ impl MatrixRows<'_> {
 impl BlockMatrix {
     /// Zero, in memory that is used again.
     pub(super) fn reset(&mut self, pattern: &Pattern) {
-        for diagonal in [&mut self.diagonal, &mut self.outer] {
-            diagonal.clear();
-            diagonal.resize(pattern.node_count(), DMat3::ZERO);
+        let n = pattern.node_count();
+        self.outer.clear();
+        self.outer.resize(n, DMat3::ZERO);
+        for (blocks, count) in [
+            (&mut self.diagonal, n),
+            (&mut self.blocks, pattern.columns.len()),
+        ] {
+            blocks.clear();
+            blocks.resize(count, Mat3A::ZERO);
         }
-        self.blocks.clear();
-        self.blocks.resize(pattern.columns.len(), [0.0; 9]);
     }
 
     /// All rows.
@@ -229,26 +222,18 @@ impl BlockMatrix {
     ) -> Vec<MatrixRows<'a>> {
         let (mut diagonal, mut outer) = (&mut self.diagonal[..], &mut self.outer[..]);
         let mut blocks = &mut self.blocks[..];
-        let mut out = Vec::new();
-        for range in ranges {
+        let split = |range: Range<usize>| {
             let first_block = pattern.rows[range.start] as usize;
             let count = pattern.rows[range.end] as usize - first_block;
-            let rows = MatrixRows {
+            MatrixRows {
                 first: range.start,
-                diagonal: diagonal
-                    .split_off_mut(..range.len())
-                    .expect("consecutive ranges"),
-                outer: outer
-                    .split_off_mut(..range.len())
-                    .expect("consecutive ranges"),
+                diagonal: diagonal.split_off_mut(..range.len()).expect(CONSECUTIVE),
+                outer: outer.split_off_mut(..range.len()).expect(CONSECUTIVE),
                 first_block,
-                blocks: blocks
-                    .split_off_mut(..count)
-                    .expect("rows of consecutive ranges"),
-            };
-            out.push(rows);
-        }
-        out
+                blocks: blocks.split_off_mut(..count).expect(CONSECUTIVE),
+            }
+        };
+        ranges.map(split).collect()
     }
 
     /// Calls with the column of each block of a row off the diagonal, and the block.
@@ -256,39 +241,53 @@ impl BlockMatrix {
         &self,
         pattern: &Pattern,
         node: usize,
-        mut call: impl FnMut(u32, DMat3),
+        mut call: impl FnMut(u32, Mat3A),
     ) {
         let range = pattern.row(node);
-        for (&j, block) in pattern.columns[range.clone()]
-            .iter()
-            .zip(&self.blocks[range])
-        {
-            call(j, wide(block));
+        let columns = &pattern.columns[range.clone()];
+        for (&j, block) in columns.iter().zip(&self.blocks[range]) {
+            call(j, *block);
         }
     }
 
-    /// `out = A p`.
-    pub(super) fn multiply(&self, pattern: &Pattern, p: &[DVec3], out: &mut [DVec3]) {
+    /// `out = A p`; `short` is p in single precision.
+    pub(super) fn multiply(
+        &self,
+        pattern: &Pattern,
+        p: &[DVec3],
+        short: &mut Vec<Vec3A>,
+        out: &mut [DVec3],
+    ) {
+        let shortened = p.par_iter().with_min_len(GRAIN).map(|v| v.as_vec3a());
+        shortened.collect_into_vec(short);
+        let short = &short[..];
         out.par_chunks_mut(GRAIN).enumerate().for_each(|(k, out)| {
             for (i, out) in (k * GRAIN..).zip(out) {
-                let own = p[i];
-                let mut sum = self.outer[i] * own;
+                let own = short[i];
                 let range = pattern.row(i);
                 let columns = &pattern.columns[range.clone()];
-                for (b, &j) in self.blocks[range].iter().zip(columns) {
-                    let d = p[j as usize] - own;
-                    sum.x += f64::from(b[0]) * d.x + f64::from(b[3]) * d.y + f64::from(b[6]) * d.z;
-                    sum.y += f64::from(b[1]) * d.x + f64::from(b[4]) * d.y + f64::from(b[7]) * d.z;
-                    sum.z += f64::from(b[2]) * d.x + f64::from(b[5]) * d.y + f64::from(b[8]) * d.z;
+                let mut sum = Vec3A::ZERO;
+                for (block, &j) in self.blocks[range].iter().zip(columns) {
+                    sum += *block * (short[j as usize] - own);
                 }
-                *out = sum;
+                *out = self.outer[i] * p[i] + sum.as_dvec3();
             }
         });
     }
 }
 
-fn wide(block: &Block) -> DMat3 {
-    DMat3::from_cols_array(&block.map(f64::from))
+const CONSECUTIVE: &str = "the ranges follow one another and end with the nodes";
+
+/// In single precision.
+pub(super) fn single(block: DMat3) -> Mat3A {
+    let [x, y, z] = [block.x_axis, block.y_axis, block.z_axis].map(|axis| axis.as_vec3a());
+    Mat3A::from_cols(x, y, z)
+}
+
+/// u vᵀ.
+#[inline]
+pub(super) fn outer_single(u: Vec3A, v: Vec3A) -> Mat3A {
+    Mat3A::from_cols(u * v.x, u * v.y, u * v.z)
 }
 
 /// a · b, summed piece by piece.

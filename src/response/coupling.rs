@@ -102,6 +102,11 @@ impl Coupling {
         }
     }
 
+    /// The pairs that may touch.
+    pub fn pairs(&self) -> impl Iterator<Item = Pair> {
+        self.contacts.iter().map(|contact| contact.pair)
+    }
+
     /// The forces at the end, by pair.
     pub fn pressed(&self) -> Vec<Pressed> {
         let pressing = self

@@ -219,9 +219,8 @@ pub struct Response {
     pub touched: Vec<u32>,
     /// Points that impulses had to push open.
     pub pushed: Vec<ContactPoint>,
-    /// Points of the impacts before any stage, in the order of their times: the same for every list
-    /// of stages.
-    pub met: Vec<ContactPoint>,
+    /// The impacts before any stage, in the order of their times: the same for every list of stages.
+    pub met: Vec<Impact>,
     /// Zones that the inelastic projection had to leave to the next stage.
     pub unsolved: usize,
     /// Vertices that a rigid or held zone moved, ascending: their mean velocity is all that they
@@ -327,7 +326,7 @@ pub fn respond_in(
     let mut responding = Responding {
         touched: vec![false; candidate.x.len()],
         response: Response {
-            met: look.impacts.iter().map(Impact::point).collect(),
+            met: look.impacts.clone(),
             ..Response::default()
         },
         asked,

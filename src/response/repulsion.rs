@@ -125,7 +125,8 @@ impl Repulsion {
     }
 
     /// What is near at the start of the interval, and the impacts between other features in a
-    /// candidate that goes on as it did, where the surfaces are nearest to each other.
+    /// candidate that goes on as it did: those where the surfaces are nearest to each other, and those
+    /// in which nothing takes part that has gone through something already.
     pub fn foresee(&self, candidate: &Candidate<'_>, collider: &mut Collider) -> Foreseen {
         let reach = reach(candidate);
         collider.expect(candidate.motion(), &reach);
@@ -134,7 +135,17 @@ impl Repulsion {
         let mut foreseen = collider.foresee(candidate.motion(), &margins[0], &margins[1]);
         let (mesh, x0) = (candidate.mesh(), candidate.start.positions());
         let is_nearest = |impact: &Impact| is_critical(mesh, impact, x0, &candidate.x);
-        foreseen.impacts.retain(is_nearest);
+        let mut has_passed = vec![false; candidate.x.len()];
+        foreseen.impacts.retain(|impact| {
+            if impact.vertices.iter().any(|&v| has_passed[v as usize]) {
+                return is_nearest(impact);
+            }
+            if let Pair::VertexFace { vertex, .. } = impact.pair {
+                // later it meets the same surface from behind
+                has_passed[vertex as usize] = candidate.inverse_mass[vertex as usize] > 0.0;
+            }
+            true
+        });
         foreseen
     }
 

@@ -18,7 +18,7 @@ use super::settings::{Settings, VelocityUpdate};
 use crate::dynamics::{Dynamics, Proposal, Tension};
 use crate::error::{Pinch, StepError};
 use crate::geometry::mesh::{check_positions, flush_tiny};
-use crate::geometry::{Collider, ContactPoint, Proof, Proximity};
+use crate::geometry::{Collider, Impact, Proof, Proximity};
 use crate::grid;
 use crate::response::squeeze::{NoRoom, squeeze};
 use crate::response::{
@@ -274,6 +274,54 @@ impl<'a> Interval<'a> {
         if self.terms.span.is_shortest {
             return Ok(());
         }
+        if std::env::var("DBG").is_ok()
+            && (self.strain > 1.0 || (change > HARMLESS && self.adds_energy()))
+        {
+            let near: std::collections::BTreeSet<_> = self.near.iter().map(|n| n.pair).collect();
+            let rows: std::collections::BTreeSet<_> =
+                self.coupling.as_ref().unwrap().pairs().collect();
+            let met = &self.response.met;
+            let of_rows = met.iter().filter(|i| rows.contains(&i.pair)).count();
+            let of_near = met.iter().filter(|i| near.contains(&i.pair)).count();
+            let mesh = self.terms.start.mesh();
+            let selfc = met
+                .iter()
+                .filter(|i| i.vertices.iter().all(|&v| !mesh.is_obstacle(v)))
+                .count();
+            let crit = met
+                .iter()
+                .filter(|i| {
+                    crate::geometry::critical::is_critical(
+                        mesh,
+                        i,
+                        self.terms.start.positions(),
+                        &self.proposal.x,
+                    )
+                })
+                .count();
+            let moved = self
+                .candidate
+                .x
+                .iter()
+                .zip(&self.proposal.x)
+                .map(|(a, b)| a.distance(*b))
+                .fold(0.0, f64::max);
+            let (f, l) = (
+                met.first().map_or(0.0, |i| i.time),
+                met.last().map_or(0.0, |i| i.time),
+            );
+            eprintln!(
+                "REF frame {} dt {:.5} strain {:.2} change {:.3} rows {} near {} met {} of rows {of_rows} near {of_near} self {selfc} crit {crit} times {f:.2}..{l:.2} moved {moved:.2e} rounds {:?}",
+                self.terms.span.frame,
+                self.terms.span.dt,
+                self.strain,
+                change,
+                rows.len(),
+                near.len(),
+                met.len(),
+                self.response.rounds.len()
+            );
+        }
         if self.strain > 1.0 {
             return Err(Refusal::TooStretched);
         }
@@ -441,7 +489,8 @@ impl<'a> Interval<'a> {
 
     /// `Σ |s|²/k` of the slides s at impacts.
     fn slides(&self, x0: &[DVec3], x: &[DVec3]) -> f64 {
-        let slide = |point: &ContactPoint| {
+        let slide = |impact: &Impact| {
+            let point = impact.point();
             let motion = point.relative(x) - point.relative(x0);
             let along = motion - point.normal * motion.dot(point.normal);
             let k = point.inverse_mass(self.terms.inverse_mass);
