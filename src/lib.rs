@@ -67,7 +67,7 @@ pub use glam::DVec3;
 pub use resolve::{Resolution, resolve};
 pub use scene::{Scene, SceneError};
 pub use state::{Candidate, Surfaces};
-pub use step::{FrameReport, Settings, Simulation};
+pub use step::{Figures, Settings, Simulation};
 pub use verify::Verified;
 
 /// Pairs of faces that cross at `x`, the smaller number first, ascending: the exact static test of

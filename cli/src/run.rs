@@ -7,6 +7,7 @@ use percale::error::RefusedStart;
 use percale::io::result::{ResultFolder, Stopped, Summary};
 use percale::response::Account;
 use percale::scene::{Scene, SceneError, Variant};
+use percale::step::Figures;
 use percale::verify::audit;
 
 use crate::failure::Failure;
@@ -110,8 +111,7 @@ impl Run {
                     break;
                 }
             };
-            let impacts = report.impacts.vertex_face + report.impacts.edge_edge;
-            progress.note(format!("{impacts} impacts"));
+            progress.note(format!("{} impacts", report.impacts.total()));
             let pushed = folder.push(simulation.state(), report, &simulation.checkpoint());
             pushed.map_err(|error| Failure::stopped(error.to_string()))?;
         }
@@ -201,21 +201,23 @@ fn describe(summary: &Summary, path: &str) -> String {
     let Summary {
         frames,
         intersections,
-        impacts,
-        rounds,
-        intervals,
-        failsafes,
-        retries,
-        stretched,
-        seconds,
-        wall_seconds,
+        figures,
         ..
     } = summary;
-    let gap = summary
+    let Figures {
+        impacts,
+        intervals,
+        retries,
+        stretched,
+        ..
+    } = figures;
+    let (rounds, failsafes) = (figures.calls(), figures.failsafe_count());
+    let (seconds, wall_seconds) = (summary.seconds(), summary.wall_seconds());
+    let gap = figures
         .smallest_gap
         .map_or("above the thickness".into(), |gap| format!("{gap:.3e} m"));
-    let taken = summary.stages.iter().map(taken);
-    let taken = match &summary.stages {
+    let taken = figures.stages.iter().map(taken);
+    let taken = match &figures.stages {
         stages if stages.is_empty() => "nothing touched".into(),
         _ => taken.collect::<Vec<_>>().join(", "),
     };
@@ -230,9 +232,9 @@ fn describe(summary: &Summary, path: &str) -> String {
          time         {wall_seconds:.1} s, {seconds:.1} s of CPU; hash {}",
         impacts.vertex_face,
         impacts.edge_edge,
-        kept(summary.kept_share),
-        100.0 * summary.largest_strain,
-        summary.strain_over,
+        kept(figures.kept_share()),
+        100.0 * figures.largest_strain,
+        figures.strain_over,
         &summary.hash[..16],
     )
 }
@@ -262,6 +264,8 @@ fn taken((stage, account): (&String, &Account)) -> String {
 
 #[cfg(test)]
 mod tests {
+    use percale::step::Phases;
+
     use super::*;
 
     #[test]
@@ -278,12 +282,20 @@ mod tests {
             ("hold", account(-2.0, 1.0)),
             ("inelastic", account(0.0, 0.0)),
         ];
-        let summary = Summary {
-            kept_share: Some(2.689),
+        let figures = Figures {
+            kept: 2.689,
+            wanted: 1.0,
             stages: stages.map(|(name, account)| (name.into(), account)).into(),
+            phases: Phases {
+                wall_ms: 61_260.0,
+                propose_ms: 1e5,
+                ..Phases::default()
+            },
+            ..Figures::default()
+        };
+        let summary = Summary {
+            figures,
             hash: "0123456789abcdef0123".into(),
-            wall_seconds: 61.26,
-            seconds: 100.0,
             ..Summary::default()
         };
         let text = describe(&summary, "out/x");

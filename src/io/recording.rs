@@ -12,10 +12,10 @@ use sha2::{Digest, Sha256};
 use super::cache::{self, Cache};
 use super::checkpoint::Stored;
 use super::checksums::{self, Checksums, REMEDY, hex};
-use super::result::{ResultError, Summary, at, damaged, read};
+use super::result::{ResultError, Summary, at, damaged, read, sum_of};
 use crate::geometry::{Body, Mesh};
 use crate::scene::Scene;
-use crate::step::FrameReport;
+use crate::step::Figures;
 
 /// A result folder that is open for reading; of a run that has ended, was killed, or is still going on.
 ///
@@ -30,7 +30,7 @@ pub struct Recording {
     frames: u64,
     is_refused: bool,
     checksums: Checksums,
-    reports: Vec<FrameReport>,
+    reports: Vec<Figures>,
     /// Bytes of the reports in their file.
     journal_length: u64,
     summary: Option<Summary>,
@@ -181,7 +181,7 @@ impl Recording {
     }
 
     /// One report per frame after the start.
-    pub fn reports(&self) -> &[FrameReport] {
+    pub fn reports(&self) -> &[Figures] {
         &self.reports
     }
 
@@ -225,7 +225,7 @@ impl Recording {
     }
 
     /// What a run that goes on needs.
-    pub(super) fn into_parts(self) -> (Checksums, Vec<FrameReport>) {
+    pub(super) fn into_parts(self) -> (Checksums, Vec<Figures>) {
         (self.checksums, self.reports)
     }
 
@@ -260,8 +260,9 @@ impl Recording {
             let message = format!("damaged: it does not have the checksum at its end; {remedy}");
             return Err(damaged(&path, message));
         }
-        let summary: Summary = serde_json::from_slice(&bytes)
+        let mut summary: Summary = serde_json::from_slice(&bytes)
             .map_err(|error| damaged(&path, format!("{error}; {remedy}")))?;
+        summary.figures = sum_of(&self.reports);
         // a run that goes on after its report was written has a newer checkpoint
         self.summary = (summary.frames + 1 == self.frames).then_some(summary);
         Ok(())
