@@ -1,6 +1,10 @@
 //! `percale bench`: how long the parts take.
 
 mod dynamics;
+mod record;
+mod scenes;
+mod sheet;
+mod table;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -19,6 +23,7 @@ use crate::failure::Failure;
 use crate::inputs;
 use crate::output::say;
 use dynamics::DynamicsBench;
+use scenes::ScenesBench;
 
 /// Measure the parts of Percale
 #[derive(Debug, clap::Args)]
@@ -31,6 +36,7 @@ pub(crate) struct Bench {
 enum Part {
     Kernels(Kernels),
     Dynamics(DynamicsBench),
+    Scenes(ScenesBench),
 }
 
 /// Measure detection on a motion: static test, audit, broad phase, whole continuous detection
@@ -106,6 +112,7 @@ impl Bench {
         match &self.part {
             Part::Kernels(kernels) => kernels.run(),
             Part::Dynamics(dynamics) => dynamics.run(),
+            Part::Scenes(scenes) => scenes.run(),
         }
     }
 }

@@ -185,6 +185,32 @@ impl Recording {
         &self.reports
     }
 
+    /// Sum of the reports.
+    pub fn figures(&self) -> Figures {
+        sum_of(&self.reports)
+    }
+
+    /// SHA-256 of the positions of one frame.
+    ///
+    /// # Errors
+    /// A file cannot be read any more, or is damaged.
+    ///
+    /// # Panics
+    /// If the frame is not below [`Recording::frame_count`].
+    pub fn frame_hash(&self, frame: u64) -> Result<String, ResultError> {
+        assert!(frame < self.frames, "frame {frame} of {}", self.frames);
+        let mut hash = Sha256::new();
+        self.add_to_hash(&mut hash, frame)?;
+        Ok(hex(&hash.finalize()))
+    }
+
+    fn add_to_hash(&self, hash: &mut Sha256, frame: u64) -> Result<(), ResultError> {
+        for object in 0..self.caches.len() {
+            hash.update(self.frame_bytes(object, frame)?);
+        }
+        Ok(())
+    }
+
     /// Totals, if the run has ended.
     pub fn summary(&self) -> Option<&Summary> {
         self.summary.as_ref()
@@ -212,9 +238,7 @@ impl Recording {
     pub(super) fn running_hash(&self) -> Result<Sha256, ResultError> {
         let mut hash = Sha256::new();
         for frame in 0..self.frames {
-            for object in 0..self.caches.len() {
-                hash.update(self.frame_bytes(object, frame)?);
-            }
+            self.add_to_hash(&mut hash, frame)?;
         }
         Ok(hash)
     }
@@ -262,7 +286,7 @@ impl Recording {
         }
         let mut summary: Summary = serde_json::from_slice(&bytes)
             .map_err(|error| damaged(&path, format!("{error}; {remedy}")))?;
-        summary.figures = sum_of(&self.reports);
+        summary.figures = self.figures();
         // a run that goes on after its report was written has a newer checkpoint
         self.summary = (summary.frames + 1 == self.frames).then_some(summary);
         Ok(())
