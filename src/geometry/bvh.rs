@@ -61,7 +61,7 @@ impl<const N: usize> Features<N> {
         });
     }
 
-    fn leaf(&self, leaf: Place) -> Leaf<'_, N> {
+    fn leaf(&self, leaf: Subtree) -> Leaf<'_, N> {
         let range = self.range(leaf.first);
         Leaf {
             ids: &self.ids[range.clone()],
@@ -101,7 +101,7 @@ impl Iterator for Set {
 impl<const N: usize> Leaf<'_, N> {
     /// Those that overlap a box.
     #[inline]
-    fn near(&self, other: &Box32) -> Set {
+    fn overlapping(&self, other: &Box32) -> Set {
         let each = self.boxes.iter().enumerate();
         Set(each.fold(0, |set, (k, fitted)| {
             set | u32::from(fitted.overlaps(other)) << k
@@ -151,15 +151,15 @@ impl Role {
 }
 
 /// A node and the leaves below it: `count` of them from `first`. Nodes lie in preorder, so its
-/// children's places follow.
+/// children's subtrees follow.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct Subtree {
     node: usize,
     first: usize,
     count: usize,
 }
 
-impl Place {
+impl Subtree {
     fn children(self) -> [Self; 2] {
         let half = self.count / 2;
         [
@@ -207,8 +207,8 @@ impl Tree {
         }
     }
 
-    fn root(&self) -> Place {
-        Place {
+    fn root(&self) -> Subtree {
+        Subtree {
             node: 0,
             first: 0,
             count: self.nodes.len().div_ceil(2),
@@ -328,7 +328,10 @@ impl Tree {
             let leaf = faces.leaf(a);
             let (other, mut near) = match b {
                 None => (leaf, leaf.all()),
-                Some(b) => (faces.leaf(b), faces.leaf(b).near(&self.nodes[a.node])),
+                Some(b) => (
+                    faces.leaf(b),
+                    faces.leaf(b).overlapping(&self.nodes[a.node]),
+                ),
             };
             for (k, &f) in leaf.ids.iter().enumerate() {
                 if b.is_none() {
@@ -345,7 +348,10 @@ impl Tree {
     }
 
     /// Compares every leaf with itself and with those that it overlaps.
-    fn walk<T: Send>(&self, compare: impl Fn(Place, Option<Place>, &mut Vec<T>) + Sync) -> Vec<T> {
+    fn walk<T: Send>(
+        &self,
+        compare: impl Fn(Subtree, Option<Subtree>, &mut Vec<T>) + Sync,
+    ) -> Vec<T> {
         let mut tasks = vec![Task::Within(self.root())];
         while tasks.len() < TASK_COUNT && tasks.iter().any(|t| !t.is_leaf()) {
             tasks = tasks.iter().flat_map(|t| self.parts(t)).collect();
@@ -368,14 +374,14 @@ impl Tree {
         all
     }
 
-    fn meet(&self, a: Place, b: Place) -> bool {
+    fn meet(&self, a: Subtree, b: Subtree) -> bool {
         let Self { nodes, roles, .. } = self;
         nodes[a.node].overlaps(&nodes[b.node]) && roles[a.node].concerns(roles[b.node])
     }
 
     /// The tasks that a task consists of; itself if it cannot be cut.
     fn parts(&self, task: &Task) -> Vec<Task> {
-        let halves = |a: Place| match a.count {
+        let halves = |a: Subtree| match a.count {
             1 => vec![a],
             _ => a.children().to_vec(),
         };
@@ -398,8 +404,8 @@ impl Tree {
 
     fn walk_within<T>(
         &self,
-        a: Place,
-        compare: &impl Fn(Place, Option<Place>, &mut Vec<T>),
+        a: Subtree,
+        compare: &impl Fn(Subtree, Option<Subtree>, &mut Vec<T>),
         out: &mut Vec<T>,
     ) {
         let role = self.roles[a.node];
@@ -418,9 +424,9 @@ impl Tree {
 
     fn walk_between<T>(
         &self,
-        a: Place,
-        b: Place,
-        compare: &impl Fn(Place, Option<Place>, &mut Vec<T>),
+        a: Subtree,
+        b: Subtree,
+        compare: &impl Fn(Subtree, Option<Subtree>, &mut Vec<T>),
         out: &mut Vec<T>,
     ) {
         if !self.meet(a, b) {
@@ -515,20 +521,20 @@ fn both<A: Send, B: Send>(
     }
 }
 
-/// Fills the nodes of a subtree, `nodes[0]` being the one at `place`, from its leaves upward.
+/// Fills the nodes of a subtree, `nodes[0]` being its root, from its leaves upward.
 fn from_leaves<T: Copy + Send>(
     nodes: &mut [T],
-    place: Place,
+    subtree: Subtree,
     leaf: &(impl Fn(usize) -> T + Sync),
     union: &(impl Fn(T, T) -> T + Sync),
 ) -> T {
-    let value = if place.count == 1 {
-        leaf(place.first)
+    let value = if subtree.count == 1 {
+        leaf(subtree.first)
     } else {
-        let [a, b] = place.children();
+        let [a, b] = subtree.children();
         let (left, right) = nodes[1..].split_at_mut(b.node - a.node);
         let (a, b) = both(
-            place.count,
+            subtree.count,
             || from_leaves(left, a, leaf, union),
             || from_leaves(right, b, leaf, union),
         );
@@ -541,8 +547,8 @@ fn from_leaves<T: Copy + Send>(
 /// A part of the walk over all pairs of leaves.
 #[derive(Clone, Copy)]
 enum Task {
-    Within(Place),
-    Between(Place, Place),
+    Within(Subtree),
+    Between(Subtree, Subtree),
 }
 
 impl Task {
@@ -559,30 +565,30 @@ impl Tree {
     /// Pairs of features of two different leaves.
     fn compare_leaves<T>(
         &self,
-        a: Place,
-        b: Place,
+        a: Subtree,
+        b: Subtree,
         report: &impl Fn(Pair, &mut Vec<T>),
         out: &mut Vec<T>,
     ) {
         let boxes = [&self.nodes[a.node], &self.nodes[b.node]];
         let (edges, others) = (self.edges.leaf(a), self.edges.leaf(b));
-        let near = others.near(boxes[0]);
-        for k in edges.near(boxes[1]) {
+        let near = others.overlapping(boxes[0]);
+        for k in edges.overlapping(boxes[1]) {
             self.compare_edge((edges, k), (others, near), report, out);
         }
         for (a, b, [a_box, b_box]) in [(a, b, boxes), (b, a, [boxes[1], boxes[0]])] {
             let vertices = self.vertices.leaf(a);
-            let near = vertices.near(b_box);
+            let near = vertices.overlapping(b_box);
             if near.0 != 0 {
                 let faces = self.faces.leaf(b);
-                let faces = (faces, faces.near(a_box));
+                let faces = (faces, faces.overlapping(a_box));
                 self.compare_vertices_and_faces((vertices, near), faces, report, out);
             }
         }
     }
 
     /// Pairs of features of one leaf.
-    fn compare_leaf<T>(&self, a: Place, report: &impl Fn(Pair, &mut Vec<T>), out: &mut Vec<T>) {
+    fn compare_leaf<T>(&self, a: Subtree, report: &impl Fn(Pair, &mut Vec<T>), out: &mut Vec<T>) {
         let edges = self.edges.leaf(a);
         let mut later = edges.all();
         while let Some(k) = later.next() {

@@ -4,7 +4,7 @@ use glam::DVec3;
 use num_rational::BigRational;
 use percale::geometry::Sweep;
 use percale::geometry::ccd::{
-    Answer, Contact, Effort, Mode, Question, edge_edge_effort, vertex_face_effort,
+    Answer, Effort, Encounter, Mode, Question, edge_edge_effort, vertex_face_effort,
 };
 
 use rayon::prelude::*;
@@ -298,8 +298,8 @@ fn rational(x: f64) -> BigRational {
 }
 
 /// What must hold for every contact, whatever the motion.
-fn check_contact(contact: &Contact, sweep: &Sweep, first: Option<&BigRational>, split: usize) {
-    let Contact {
+fn check_encounter(contact: &Encounter, sweep: &Sweep, first: Option<&BigRational>, split: usize) {
+    let Encounter {
         time,
         weights: w,
         normal,
@@ -358,11 +358,11 @@ fn check(sweep: &Sweep, edges: bool, tally: &mut Tally) {
             Answer::Never => assert!(first.is_none(), "{mode:?} misses {sweep:?}"),
             Answer::Hit(contact) => {
                 assert!(first.is_some(), "{mode:?} invents {sweep:?}");
-                check_contact(contact, sweep, first.as_ref(), split);
+                check_encounter(contact, sweep, first.as_ref(), split);
             }
             Answer::Uncertain(contact) => {
                 assert_ne!(mode, Mode::Exact);
-                check_contact(contact, sweep, first.as_ref(), split);
+                check_encounter(contact, sweep, first.as_ref(), split);
                 if mode == Mode::Fast {
                     tally.uncertain += 1;
                     tally.uncertain_apart += usize::from(first.is_none());
