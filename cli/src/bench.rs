@@ -1,6 +1,8 @@
 //! `percale bench`: how long the parts take.
 
 mod dynamics;
+mod paths;
+mod query;
 mod record;
 mod scenes;
 mod sheet;
@@ -23,6 +25,8 @@ use crate::failure::Failure;
 use crate::inputs;
 use crate::output::say;
 use dynamics::DynamicsBench;
+use paths::PathsBench;
+use query::QueryBench;
 use scenes::ScenesBench;
 
 /// Measure the parts of Percale
@@ -35,6 +39,8 @@ pub(crate) struct Bench {
 #[derive(Debug, clap::Subcommand)]
 enum Part {
     Kernels(Kernels),
+    Query(QueryBench),
+    Paths(PathsBench),
     Dynamics(DynamicsBench),
     Scenes(ScenesBench),
 }
@@ -111,6 +117,8 @@ impl Bench {
     pub(crate) fn run(&self) -> Result<ExitCode, Failure> {
         match &self.part {
             Part::Kernels(kernels) => kernels.run(),
+            Part::Query(query) => query.run(),
+            Part::Paths(paths) => paths.run(),
             Part::Dynamics(dynamics) => dynamics.run(),
             Part::Scenes(scenes) => scenes.run(),
         }
