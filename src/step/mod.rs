@@ -323,11 +323,10 @@ impl Simulation {
 
     /// Median and maximum of the speeds of free vertices, in m/s.
     fn speeds(&self) -> [f64; 2] {
-        let free = self.dynamics.inverse_mass().iter().map(|&w| w > 0.0);
-        let each = self.state.velocities().iter().zip(free);
-        let mut squared: Vec<f64> = each
-            .filter_map(|(v, free)| free.then(|| v.length_squared()))
-            .collect();
+        let inverse_mass = self.dynamics.inverse_mass();
+        let each = self.state.velocities().iter().zip(inverse_mass);
+        let free = each.filter(|(_, w)| **w > 0.0);
+        let mut squared: Vec<f64> = free.map(|(v, _)| v.length_squared()).collect();
         if squared.is_empty() {
             return [0.0; 2];
         }
