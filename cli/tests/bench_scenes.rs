@@ -224,7 +224,10 @@ fn a_table_and_a_sheet_are_made_of_what_is_recorded() {
     ));
     let info = png.read_info().unwrap();
     // two pictures side by side
-    assert_eq!((info.info().width, info.info().height), (2 * 326 + 6, 246));
+    assert_eq!(
+        (info.info().width, info.info().height),
+        (2 * 326 + 6, 246 + 6)
+    );
 }
 
 #[cfg(unix)]

@@ -31,8 +31,14 @@ pub(super) fn draw(records: &[Record], folders: &Path, file: &Path) -> Result<()
         progress.add_one();
     }
     progress.finish();
+    if pictures.is_empty() {
+        let folders = folders.display();
+        return Err(Failure::input(format!(
+            "no result folder of these scenes in {folders}"
+        )));
+    }
     let columns = (pictures.len() as f64).sqrt().ceil() as usize;
-    let sheet = contact_sheet(&pictures, columns.max(1));
+    let sheet = contact_sheet(&pictures, columns);
     write_atomically(file, |out| sheet.write_png(out))
         .map_err(|error| Failure::input(format!("cannot write {}: {error}", file.display())))
 }
