@@ -1,6 +1,5 @@
 //! What a run of a scene to its end is remembered by: one JSON file per scene.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -110,28 +109,14 @@ pub(super) struct Record {
     pub(super) faces: usize,
     pub(super) cloth_vertices: usize,
     pub(super) cloth_faces: usize,
-    pub(super) intersections: usize,
-    /// Attempts that came to nothing, by reason.
-    pub(super) refused: BTreeMap<String, usize>,
-    /// Intervals in which a fail-safe acted, by stage.
-    pub(super) failsafes: BTreeMap<String, usize>,
-    pub(super) intervals: usize,
-    pub(super) rounds: usize,
-    pub(super) loops: u64,
-    pub(super) iterations: u64,
+    /// Sum of all frames, as in `report.json`.
+    #[serde(flatten)]
+    pub(super) figures: Figures,
     pub(super) cpu_seconds_per_frame: Cpu,
     pub(super) wall_seconds: f64,
-    pub(super) largest_strain: f64,
     /// Least of the cloths' fabrics; none if there is no limit.
     pub(super) strain_limit: Option<f64>,
-    /// In metres.
-    pub(super) smallest_gap: Option<f64>,
-    /// As a share of the thickness.
-    pub(super) smallest_gap_share: Option<f64>,
     pub(super) kept_share: Option<f64>,
-    /// At the end, in m/s.
-    pub(super) median_speed: f64,
-    pub(super) largest_speed: f64,
     /// SHA-256 of the positions of the last frame.
     pub(super) last_frame_hash: String,
     /// Over 1, 5 and 15 minutes, at the end of the run, where the system tells.
@@ -167,43 +152,13 @@ impl Record {
     /// Takes over what a result folder tells.
     pub(super) fn fill(&mut self, recording: &Recording) -> Result<(), Failure> {
         let figures = recording.figures();
-        let (done, kept_share, rounds) = (figures.frame, figures.kept_share(), figures.calls());
-        let Figures {
-            intersections,
-            refused,
-            failsafes,
-            intervals,
-            loops,
-            iterations,
-            phases,
-            largest_strain,
-            smallest_gap,
-            smallest_gap_share,
-            median_speed,
-            largest_speed,
-            ..
-        } = figures;
-        *self = Self {
-            frames_done: done,
-            intersections,
-            refused,
-            failsafes,
-            intervals,
-            rounds,
-            loops,
-            iterations,
-            cpu_seconds_per_frame: Cpu::of(&phases, done),
-            wall_seconds: 1e-3 * phases.wall_ms,
-            largest_strain,
-            smallest_gap,
-            smallest_gap_share,
-            kept_share,
-            median_speed,
-            largest_speed,
-            last_frame_hash: recording.frame_hash(done)?,
-            load_average: load_average(),
-            ..std::mem::take(self)
-        };
+        self.frames_done = figures.frame;
+        self.cpu_seconds_per_frame = Cpu::of(&figures.phases, figures.frame);
+        self.wall_seconds = 1e-3 * figures.phases.wall_ms;
+        self.kept_share = figures.kept_share();
+        self.last_frame_hash = recording.frame_hash(figures.frame)?;
+        self.load_average = load_average();
+        self.figures = figures;
         Ok(())
     }
 

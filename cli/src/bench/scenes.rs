@@ -249,7 +249,7 @@ fn simulate(
 }
 
 fn is_good(record: &Record) -> bool {
-    record.state == State::Done && record.intersections == 0
+    record.state == State::Done && record.figures.intersections == 0
 }
 
 /// A record in a line.
@@ -257,9 +257,9 @@ fn line(record: &Record) -> String {
     let Record {
         frames_done,
         frames_wanted,
-        intersections,
         ..
     } = record;
+    let intersections = record.figures.intersections;
     let why = match &record.stopped {
         Some(Stop { frame, message }) => format!("; stopped at frame {frame}: {message}"),
         None => String::new(),

@@ -19,12 +19,12 @@ const COLUMNS: [(&str, fn(&Record) -> String); 16] = [
     ("scene", Record::short_name),
     ("vertices", |r| r.vertices.to_string()),
     ("frames", frames),
-    ("intersections", |r| r.intersections.to_string()),
-    ("intervals", |r| r.intervals.to_string()),
-    ("refused", |r| by_name(&r.refused)),
-    ("fail-safes", |r| by_name(&r.failsafes)),
-    ("loops", |r| r.loops.to_string()),
-    ("iterations", |r| r.iterations.to_string()),
+    ("intersections", |r| r.figures.intersections.to_string()),
+    ("intervals", |r| r.figures.intervals.to_string()),
+    ("refused", |r| by_name(&r.figures.refused)),
+    ("fail-safes", |r| by_name(&r.figures.failsafes)),
+    ("loops", |r| r.figures.loops.to_string()),
+    ("iterations", |r| r.figures.iterations.to_string()),
     ("CPU s/frame", |r| seconds(r.cpu_seconds_per_frame.total)),
     ("propose, repel, respond, accept", |r| {
         let cpu = &r.cpu_seconds_per_frame;
@@ -33,10 +33,10 @@ const COLUMNS: [(&str, fn(&Record) -> String); 16] = [
     }),
     ("largest strain (limit)", |r| {
         let limit = r.strain_limit.map_or("-".into(), |limit| limit.to_string());
-        format!("{:.3} ({limit})", r.largest_strain)
+        format!("{:.3} ({limit})", r.figures.largest_strain)
     }),
     ("smallest gap, m (share)", |r| {
-        match (r.smallest_gap, r.smallest_gap_share) {
+        match (r.figures.smallest_gap, r.figures.smallest_gap_share) {
             (Some(gap), Some(share)) => format!("{gap:.1e} ({share:.2})"),
             _ => "-".into(),
         }
@@ -45,7 +45,10 @@ const COLUMNS: [(&str, fn(&Record) -> String); 16] = [
         r.kept_share.map_or("-".into(), |kept| format!("{kept:.2}"))
     }),
     ("speed at the end, median, most, m/s", |r| {
-        format!("{:.1e}, {:.1e}", r.median_speed, r.largest_speed)
+        format!(
+            "{:.1e}, {:.1e}",
+            r.figures.median_speed, r.figures.largest_speed
+        )
     }),
     ("last frame", |r| {
         r.last_frame_hash.chars().take(8).collect()
@@ -138,6 +141,8 @@ fn between(text: &str, table: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use percale::step::Figures;
+
     use super::*;
 
     #[test]
@@ -156,7 +161,10 @@ mod tests {
             state: State::Stopped,
             frames_wanted: 30,
             frames_done: 11,
-            refused: [("pinched".into(), 2)].into(),
+            figures: Figures {
+                refused: [("pinched".into(), 2)].into(),
+                ..Figures::default()
+            },
             stopped: Some(super::super::record::Stop {
                 frame: 12,
                 message: "no room".into(),
