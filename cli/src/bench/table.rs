@@ -90,7 +90,7 @@ pub(super) fn of(records: &[Record]) -> String {
     let threads: BTreeSet<usize> = records.iter().map(|r| r.threads).collect();
     let threads: Vec<String> = threads.iter().map(usize::to_string).collect();
     let loads = records.iter().filter_map(|r| r.load_average);
-    let loads = loads.map(|[_, _, last]| last);
+    let loads = loads.map(|[minute, ..]| minute);
     let least = loads.clone().fold(f64::INFINITY, f64::min);
     let load = match least.is_finite() {
         true => format!(", load {least:.1} to {:.1}", loads.fold(0.0, f64::max)),
