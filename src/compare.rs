@@ -1,5 +1,7 @@
 //! Methods side by side, from the same states.
 //!
+//! Internal: may change without notice. Open for the command line.
+//!
 //! The first method makes the frames. Every other one starts each frame from the state that the
 //! first had, so that one frame with the one and with the other differ by the method alone, and not
 //! by what went before (the comparison of Sifakis §4 \[SMT08\]). Or, apart, every method goes its

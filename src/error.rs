@@ -11,6 +11,17 @@ pub use crate::geometry::MeshError;
 use crate::geometry::{BodyKind, ContactPoint, Mesh, Pair};
 
 /// Why a value that came in from outside cannot be used.
+///
+/// # Examples
+/// ```
+/// use percale::{DVec3, Mesh, Surfaces};
+///
+/// let mesh = Mesh::new(3, vec![[0, 1, 2]])?;
+/// let rest = vec![DVec3::ZERO, DVec3::X, DVec3::Z];
+/// let error = Surfaces::uniform(&mesh, rest, -1e-3, 0.5).unwrap_err();
+/// assert!(error.to_string().contains("is -0.001; it must be"), "{error}");
+/// # Ok::<(), percale::MeshError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ValueError {
@@ -110,6 +121,20 @@ impl ValueError {
 }
 
 /// Why a state cannot be certified as a start.
+///
+/// # Examples
+/// ```
+/// use std::sync::Arc;
+/// use percale::{Collider, DVec3, Mesh, StartError};
+///
+/// let mesh = Arc::new(Mesh::new(6, vec![[0, 1, 2], [3, 4, 5]])?);
+/// let flat = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]];
+/// let upright = [[0.2, 1.0, 0.2], [0.3, 1.0, 0.2], [0.2, -1.0, 0.2]];
+/// let x = flat.iter().chain(&upright).map(|&x| x.into()).collect();
+/// let refused = Collider::new(&mesh).start(x, vec![DVec3::ZERO; 6]);
+/// assert!(matches!(refused, Err(StartError::Crossing { count: 1, faces: [0, 1], .. })));
+/// # Ok::<(), percale::MeshError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
@@ -214,6 +239,27 @@ impl fmt::Display for RefusedStart {
 }
 
 /// Why a step could not be taken. The state that it started from is untouched; a run stands at its last accepted interval.
+///
+/// # Examples
+/// Two triangles whose motion is given go through each other: nobody may move them.
+///
+/// ```
+/// use std::sync::Arc;
+/// use percale::{Collider, DVec3, Mesh, Settings, StepError, Surfaces, resolve};
+///
+/// let mesh = Arc::new(Mesh::new(6, vec![[0, 1, 2], [3, 4, 5]])?);
+/// let lower = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]];
+/// let upper = [[0.2, 0.1, 0.2], [1.2, 0.1, 0.2], [0.2, 0.1, 1.2]];
+/// let x0: Vec<DVec3> = lower.iter().chain(&upper).map(|&x| x.into()).collect();
+/// let mut x1 = x0.clone();
+/// x1[3].y = -0.1;
+/// let mut collider = Collider::new(&mesh);
+/// let start = collider.start(x0.clone(), vec![DVec3::ZERO; 6])?;
+/// let surfaces = Surfaces::uniform(&mesh, x0, 1e-3, 0.3)?;
+/// let refused = resolve(&Settings::default(), &start, x1, &[0.0; 6], &surfaces, 1.0 / 60.0, &mut collider);
+/// assert!(matches!(refused, Err(StepError::Pinched(_))));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StepError {

@@ -46,7 +46,7 @@ enum Snapping {
 /// A vertex whose place makes it meet something tries the neighbouring grid point away from the
 /// impact, then keeps its own place. Scripted vertices are on the grid already. If nothing helps,
 /// nothing is snapped. What is `known` of the motion only spares work.
-pub fn snap(
+pub(crate) fn snap(
     grid: Grid,
     candidate: &mut Candidate<'_>,
     collider: &mut Collider,

@@ -35,7 +35,7 @@ impl fmt::Display for OutOfOrder {
 }
 
 /// Whether there are cloths of different layers at all.
-pub fn differ(mesh: &Mesh, surfaces: &Surfaces) -> bool {
+pub(crate) fn differ(mesh: &Mesh, surfaces: &Surfaces) -> bool {
     let bodies = mesh.bodies().iter().zip(surfaces.layers());
     let mut layers =
         bodies.filter_map(|(body, layer)| (body.kind == BodyKind::Cloth).then_some(layer));
@@ -48,7 +48,7 @@ pub fn differ(mesh: &Mesh, surfaces: &Surfaces) -> bool {
 ///
 /// Looked at are vertices near faces; two edges have no side, nor has what lies beyond the border
 /// of a cloth.
-pub fn out_of_order(
+pub(crate) fn out_of_order(
     mesh: &Mesh,
     x: &[DVec3],
     surfaces: &Surfaces,
@@ -116,7 +116,7 @@ mod tests {
     use std::sync::Arc;
 
     use crate::geometry::{Body, Collider, Margin};
-    use crate::scene::Shape;
+    use crate::scene::shapes::{Shape, Sheet};
 
     const CELLS: u32 = 6;
     const THICKNESS: f64 = 0.01;
@@ -125,11 +125,11 @@ mod tests {
     /// of a cell.
     fn two_sheets(shift: [f64; 2]) -> (Mesh, Vec<DVec3>) {
         let size = [f64::from(CELLS); 2];
-        let sheet = Shape::Sheet {
+        let sheet = Shape::Sheet(Sheet {
             size,
             cells: [CELLS; 2],
             centres: 0,
-        };
+        });
         let sheet = sheet.triangles().unwrap();
         let by = DVec3::new(shift[0], 0.9 * THICKNESS, shift[1]);
         let (n, m) = (sheet.x.len() as u32, sheet.faces.len() as u32);

@@ -12,21 +12,23 @@
 //! [`verify::accept`] judges the very bits that will be stored. Scripted objects and pinned
 //! vertices are ordinary vertices of infinite mass.
 //!
+//! The front door is what lies directly in this crate, each with an example. The rooms behind it are
+//! open where their settings, reports and errors are needed:
+//!
 //! | module | knows |
 //! |---|---|
 //! | [`geometry`] | shapes and their straight motion: meshes, boxes, trees, the continuous and the static test |
-//! | [`state`] | the candidate: start, end positions, masses |
-//! | [`touch`] | what touches within the loops of an integrator: asked for by dynamics, answered by contact |
 //! | [`response`] | repulsions and stages: how impacts change a candidate |
 //! | [`dynamics`] | forces, fabrics, integrators |
 //! | [`untangle`] | every intersection of a tangled state, by type |
 //! | [`verify`] | certificates, and an auditor that shares no code with detection |
-//! | [`layers`] | the order of cloths in contact, checked |
 //! | [`step`] | the time loop: intervals, retries, reports |
-//! | [`compare`](mod@compare) | methods side by side, from the same states |
+//! | [`compare`](mod@compare) | methods side by side, from the same states; internal |
 //! | [`resolve`](mod@resolve) | the collision step alone, for an integrator of your own |
-//! | [`script`], [`grid`] | scripted motion by the tick; output positions, rounded before they are judged |
-//! | [`scene`], [`io`], [`render`] | scenes in, results and pictures out |
+//! | [`io`] | mesh files in and out |
+//! | [`scene`] | scenes: TOML in, a simulation out |
+//! | [`record`] | result folders: written, continued, read, exported |
+//! | [`render`] | software pictures; internal |
 //! | [`error`] | what can be wrong, by name |
 //!
 //! The short way, a scene:
@@ -47,27 +49,47 @@ pub mod compare;
 pub mod dynamics;
 pub mod error;
 pub mod geometry;
-pub mod grid;
+mod grid;
 pub mod io;
-pub mod layers;
+mod layers;
+pub mod record;
 pub mod render;
 pub mod resolve;
 pub mod response;
 pub mod scene;
+#[doc(hidden)]
 pub mod script;
-pub mod state;
+mod state;
 pub mod step;
-pub mod touch;
+mod touch;
 pub mod untangle;
 pub mod verify;
 
+#[doc(inline)]
 pub use error::{MeshError, StartError, StepError, ValueError};
+#[doc(inline)]
 pub use geometry::{Collider, Impact, Mesh, Motion, Proof};
 pub use glam::DVec3;
+#[doc(inline)]
 pub use resolve::{Resolution, resolve};
+#[doc(inline)]
 pub use scene::{Scene, SceneError};
 pub use state::{Candidate, Surfaces};
-pub use step::{Figures, Settings, Simulation};
+/// # Examples
+/// ```
+/// use percale::Scene;
+///
+/// let scene = Scene::load("drop")?.set("cloth.0.shape.cells", "[8, 8]")?;
+/// let report = scene.build()?.step()?;
+/// assert_eq!((report.frame, report.intersections), (1, 0));
+/// assert!(report.intervals >= 1 && report.impacts.vertex_face == 0, "still in free fall");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[doc(inline)]
+pub use step::Figures;
+#[doc(inline)]
+pub use step::{Settings, Simulation};
+#[doc(inline)]
 pub use verify::Verified;
 
 /// Pairs of faces that cross at `x`, the smaller number first, ascending: the exact static test of

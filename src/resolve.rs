@@ -16,6 +16,25 @@ use crate::step::{Interval, Phases, Refusal, Settings, Span, Terms};
 use crate::verify::Verified;
 
 /// What a collision step did.
+///
+/// # Examples
+/// ```
+/// use std::sync::Arc;
+/// use percale::{Collider, DVec3, Mesh, Settings, Surfaces, resolve};
+///
+/// let mesh = Arc::new(Mesh::new(6, vec![[0, 1, 2], [3, 4, 5]])?);
+/// let lower = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]];
+/// let upper = [[0.2, 0.1, 0.2], [1.2, 0.1, 0.2], [0.2, 0.1, 1.2]];
+/// let x0: Vec<DVec3> = lower.iter().chain(&upper).map(|&x| x.into()).collect();
+/// let x1: Vec<DVec3> = x0.iter().map(|x| x.with_y(0.1 - x.y)).collect(); // they change places
+/// let mut collider = Collider::new(&mesh);
+/// let start = collider.start(x0.clone(), vec![DVec3::ZERO; 6])?;
+/// let surfaces = Surfaces::uniform(&mesh, x0, 1e-3, 0.3)?;
+/// let (_, done) = resolve(&Settings::default(), &start, x1, &[1.0; 6], &surfaces, 1.0 / 60.0, &mut collider)?;
+/// assert!(done.impacts_before > 0 && done.impacts_after == 0);
+/// assert_eq!(done.moved, 6);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Resolution {
     /// Impacts of the candidate motion, by the exact test.

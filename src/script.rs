@@ -1,5 +1,7 @@
 //! Where scripted vertices go: a pure function of the tick.
 //!
+//! Internal: may change without notice. Open because `step::Setup` takes one.
+//!
 //! A [`Track`] moves a set of vertices; its motions are applied one after the other to the
 //! positions where the scene has placed them. Each interval of the time loop moves straight between
 //! two evaluations (docs/method.md §3), so a motion needs no memory, and a restart gives the same

@@ -135,7 +135,7 @@ impl Surfaces {
     }
 
     /// Layer of each body: of two cloths in contact the one of the higher layer lies outside;
-    /// checked by [`crate::layers`].
+    /// checked by [`crate::Simulation::out_of_order`].
     pub fn layers(&self) -> &[i32] {
         &self.layer
     }

@@ -22,6 +22,31 @@ pub trait Touch {
     ///
     /// The forces of the call before have acted on these velocities for `h` already.
     fn act(&mut self, h: f64, x: &[DVec3], v: &mut [DVec3], forces: &mut [DVec3]);
+
+    /// The same as rows of a solve, by mesh vertices.
+    fn rows(&self) -> Vec<Row>;
+
+    /// Tells the forces with which the rows ended.
+    fn press(&mut self, forces: &[DVec3]);
+}
+
+/// Two points that may touch, as a row of a solve.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// Mesh vertices.
+    pub vertices: [u32; 4],
+    /// Signed weights: those of the first point add up to 1, those of the second to -1.
+    pub weights: [f64; 4],
+    /// Unit vector from the second point to the first.
+    pub normal: DVec3,
+    /// The gap that is kept, m.
+    pub kept: f64,
+    /// Rate at which a closed gap opens, 1/s.
+    pub opening: f64,
+    /// Coulomb coefficient.
+    pub friction: f64,
+    /// On the first point, N, with friction: what acted last.
+    pub force: DVec3,
 }
 
 /// What it did in all loops of an interval.

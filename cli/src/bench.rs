@@ -15,9 +15,7 @@ use std::time::Instant;
 
 use cpu_time::ProcessTime;
 use glam::DVec3;
-use percale::geometry::ccd::Mode;
-use percale::geometry::intersect::Scope;
-use percale::geometry::{Asked, Collider, Mesh};
+use percale::geometry::{Asked, Collider, Mesh, Mode, Scope};
 use percale::verify::audit;
 use serde::Serialize;
 

@@ -11,11 +11,9 @@ use std::time::Duration;
 use glam::DVec3;
 use indicatif::{ProgressBar, ProgressStyle};
 use percale::error::NamedFace;
-use percale::geometry::ccd::Mode;
-use percale::geometry::intersect::{Crossings, Scope};
-use percale::geometry::{Asked, Collider, Impact, Mesh, Pair};
-use percale::io::recording::Recording;
+use percale::geometry::{Asked, Collider, Crossings, Impact, Mesh, Mode, Pair, Scope};
 use percale::io::write_atomically;
+use percale::record::Recording;
 use percale::untangle::{self, Analysis, Rest};
 use serde::Serialize;
 

@@ -11,6 +11,7 @@ use std::process::ExitCode;
 
 use glam::DVec3;
 use percale::compare::{Compared, Method, compare};
+use percale::geometry::Mesh;
 use percale::io::write_atomically;
 use percale::scene::{Scene, Variant};
 
@@ -68,7 +69,8 @@ pub(crate) struct Compare {
 const PICTURE: [u32; 2] = [320, 240];
 
 impl Compare {
-    pub(crate) fn run(&self) -> Result<ExitCode, Failure> {
+    /// The methods, each ready to start, and how many frames they are compared over.
+    fn methods(&self) -> Result<(Vec<Method>, u64), Failure> {
         let specs = match &self.response {
             Some(text) => short_form(text).map_err(Failure::input)?,
             None => self.methods.clone(),
@@ -96,6 +98,11 @@ impl Compare {
             });
         }
         let frames = frames.expect("there are two methods at least").max(1);
+        Ok((methods, frames))
+    }
+
+    pub(crate) fn run(&self) -> Result<ExitCode, Failure> {
+        let (mut methods, frames) = self.methods()?;
         let shown: Vec<u64> = (1..=self.pictures)
             .map(|i| (i * frames).div_ceil(self.pictures))
             .collect();
@@ -125,16 +132,7 @@ impl Compare {
         let mesh = methods[0].simulation.state().mesh();
         let mut drawn = Vec::new();
         for (frame, states) in &pictures {
-            // one camera for all methods of a frame, so that they can be laid over each other
-            let camera = Stage::new(Source::Still(mesh, &states[0]), &[0], PICTURE, None)?.camera;
-            let mut images = Vec::new();
-            for x in states {
-                let stage = Stage::new(Source::Still(mesh, x), &[0], PICTURE, Some(camera))?;
-                let mut png = Vec::new();
-                stage.draw(0)?.write_png(&mut png)?;
-                images.push(png);
-            }
-            drawn.push((*frame, images));
+            drawn.push((*frame, draw(mesh, states)?));
         }
         let json = serde_json::to_string(&figures)?;
         self.write("compare.json", &json)?;
@@ -164,6 +162,20 @@ impl Compare {
         write_atomically(&path, |out| out.write_all(text.as_bytes()))
             .map_err(|error| cannot_write(&path, &error))
     }
+}
+
+/// A picture of each state, as PNG.
+fn draw(mesh: &Mesh, states: &[Vec<DVec3>]) -> Result<Vec<Vec<u8>>, Failure> {
+    // one camera for all methods of a frame, so that they can be laid over each other
+    let camera = Stage::new(Source::Still(mesh, &states[0]), &[0], PICTURE, None)?.camera;
+    let mut images = Vec::new();
+    for x in states {
+        let stage = Stage::new(Source::Still(mesh, x), &[0], PICTURE, Some(camera))?;
+        let mut png = Vec::new();
+        stage.draw(0)?.write_png(&mut png)?;
+        images.push(png);
+    }
+    Ok(images)
 }
 
 fn cannot_write(path: &Path, error: &io::Error) -> Failure {

@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use percale::io::export::{self, Exported};
-use percale::io::recording::Recording;
+use percale::record::Recording;
+use percale::record::export::{self, Exported};
 use serde::Serialize;
 
 use crate::failure::Failure;

@@ -118,7 +118,7 @@ struct Culprit {
 }
 
 const SOFTER: &str =
-    "try a softer fabric, larger triangles, or dynamics.integrator.kind = \"implicit_euler\"";
+    "try a softer fabric, larger triangles, or dynamics.integrator.kind = \"implicit\"";
 
 impl Culprit {
     fn new(

@@ -9,8 +9,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use percale::io::recording::Recording;
 use percale::io::write_atomically;
+use percale::record::Recording;
 use percale::render::{Animation, Camera, Image, Palette, contact_sheet};
 
 use crate::failure::Failure;

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use percale::error::RefusedStart;
-use percale::io::result::{ResultError, ResultFolder, Stopped, Summary};
+use percale::record::{ResultError, ResultFolder, Stopped, Summary};
 use percale::response::Account;
 use percale::scene::{Scene, SceneError, Variant};
-use percale::step::{Figures, Simulation};
 use percale::verify::audit;
+use percale::{Figures, Simulation};
 
 use crate::failure::Failure;
 use crate::forecast;
@@ -71,11 +71,7 @@ impl Run {
             NoStart::Tangled(start) => self.keep_refused(&scene, &start, &path),
             NoStart::Refused(failure) => failure,
         })?;
-        let mut folder = if self.resume {
-            resume(&self.scene, &scene, &path, &mut simulation)?
-        } else {
-            create(&scene, &path, &simulation, self.force)?
-        };
+        let mut folder = self.open(&path, &scene, &mut simulation)?;
         for cloths in simulation.out_of_order() {
             eprintln!("warning: {}: {cloths}", self.scene);
         }
@@ -88,19 +84,7 @@ impl Run {
             "all finished frames are whole, continue with --resume",
         )?;
         let summary = go(&mut simulation, &mut folder, frames, &progress, &interrupt)?;
-        if self.json {
-            say!("{}", serde_json::to_string(&summary)?);
-        }
-        if let Some(Stopped { frame, message, .. }) = &summary.stopped {
-            return Err(Failure::stopped(format!(
-                "frame {frame}: {message}; frames 0 to {} are in {}",
-                frame - 1,
-                path.display()
-            )));
-        }
-        if !self.json {
-            say!("{}", describe(&summary, &path.display().to_string()));
-        }
+        self.report(&summary, &path)?;
         if interrupt.came() && simulation.frame() < frames {
             eprintln!(
                 "stopped after frame {}; continue with --resume",
@@ -113,6 +97,40 @@ impl Run {
         } else {
             ExitCode::from(1)
         })
+    }
+
+    /// The folder that is written: a new one, or the one of an earlier run, and then the simulation where that stood.
+    fn open(
+        &self,
+        path: &Path,
+        scene: &Scene,
+        simulation: &mut Simulation,
+    ) -> Result<ResultFolder, Failure> {
+        if self.resume {
+            return resume(&self.scene, scene, path, simulation);
+        }
+        Ok(create(scene, path, simulation, self.force)?)
+    }
+
+    /// Prints the totals.
+    ///
+    /// # Errors
+    /// The run was stopped on the way: why, and what there is.
+    fn report(&self, summary: &Summary, path: &Path) -> Result<(), Failure> {
+        if self.json {
+            say!("{}", serde_json::to_string(summary)?);
+        }
+        if let Some(Stopped { frame, message, .. }) = &summary.stopped {
+            return Err(Failure::stopped(format!(
+                "frame {frame}: {message}; frames 0 to {} are in {}",
+                frame - 1,
+                path.display()
+            )));
+        }
+        if !self.json {
+            say!("{}", describe(summary, &path.display().to_string()));
+        }
+        Ok(())
     }
 
     /// Keys that options set, after those of `--set`.

@@ -31,9 +31,10 @@
 //! length would be stable).
 
 use glam::{DVec2, DVec3};
+use rayon::prelude::*;
 
 use super::material::Fabric;
-use super::solve::{BlockMatrix, Pattern, Slot};
+use super::solve::{GRAIN, MatrixRows, Pattern, Slot};
 use super::stretch::{Weights, outer};
 
 /// Heights below this share of the rest height count as this share in the gradient of the angle.
@@ -117,14 +118,10 @@ pub(super) struct Bent {
     gradients: Vec<Gradient>,
 }
 
-impl Bent {
-    /// Whether nothing was measured yet.
-    pub(super) fn is_empty(&self) -> bool {
-        self.turns.is_empty()
-    }
-}
-
 /// A bent triangle: quadratic in the turns of its hinges.
+///
+/// Its stiffness is `Σ cᵢⱼ ∇θᵢ ∇θⱼᵀ + Σ mᵢ ∇²θᵢ` with the moments m. Only the first part is kept: it
+/// is positive semi-definite by its form, the second is indefinite and vanishes at rest.
 #[derive(Clone, Debug)]
 pub(super) struct Plate {
     /// Hinge of each edge; edge k joins the corners k and k + 1. [`NONE`] at borders.
@@ -205,14 +202,15 @@ impl Plate {
     /// All pairs of nodes that the matrix couples.
     pub(super) fn pairs(&self) -> impl Iterator<Item = [u32; 2]> {
         let nodes = self.nodes;
-        pairs()
+        PAIRS
+            .into_iter()
             .map(move |(i, j)| [nodes[i], nodes[j]])
             .filter(|p| !p.contains(&NONE))
     }
 
     /// Looks up where the pairs lie.
     pub(super) fn find_slots(&mut self, pattern: &Pattern) {
-        for (slot, (i, j)) in self.slots.iter_mut().zip(pairs()) {
+        for (slot, (i, j)) in self.slots.iter_mut().zip(PAIRS) {
             let (i, j) = (self.nodes[i], self.nodes[j]);
             *slot = (i != NONE && j != NONE).then(|| pattern.slot(i, j));
         }
@@ -230,25 +228,41 @@ impl Plate {
             .map(|row| row[0] * turns[0] + row[1] * turns[1] + row[2] * turns[2])
     }
 
-    fn add_matrix(&self, gradients: &[Gradient], weights: Weights, matrix: &mut BlockMatrix) {
-        let scale = weights.stiffness + weights.damping * self.damping;
+    /// Gradients of the turns with respect to the nodes; those of missing hinges are 0.
+    #[inline]
+    fn slopes(&self, gradients: &[Gradient]) -> [[DVec3; 6]; 3] {
         let mut g = [[DVec3::ZERO; 6]; 3];
         for k in 0..3 {
             if self.hinges[k] != NONE {
-                for (value, &place) in gradients[self.hinges[k] as usize]
-                    .iter()
-                    .zip(&self.places[k])
-                {
+                let gradient = &gradients[self.hinges[k] as usize];
+                for (value, &place) in gradient.iter().zip(&self.places[k]) {
                     g[k][place as usize] = *value;
                 }
             }
         }
+        g
+    }
+
+    /// Adds weighted stiffness and damping, and sets aside the elastic force on its nodes.
+    pub(super) fn add_matrix(
+        &self,
+        bent: &Bent,
+        weights: Weights,
+        matrix: &mut MatrixRows<'_>,
+    ) -> [DVec3; 6] {
+        let g = self.slopes(&bent.gradients);
+        let scale = weights.stiffness + weights.damping * self.damping;
         // w = scale · coupling · g
-        let w = self.coupling.map(|c| {
-            let sum = |node: usize| c[0] * g[0][node] + c[1] * g[1][node] + c[2] * g[2][node];
-            [0, 1, 2, 3, 4, 5].map(|node| scale * sum(node))
-        });
-        // a far vertex turns its own hinge only
+        let mut w = [[DVec3::ZERO; 6]; 3];
+        for (w, c) in w.iter_mut().zip(&self.coupling) {
+            for node in 0..3 {
+                w[node] = scale * (c[0] * g[0][node] + c[1] * g[1][node] + c[2] * g[2][node]);
+            }
+            // a far vertex turns its own hinge only
+            for k in 0..3 {
+                w[3 + k] = (scale * c[k]) * g[k][3 + k];
+            }
+        }
         let block = |i: usize, j: usize| match j {
             0..3 => outer(w[0][i], g[0][j]) + outer(w[1][i], g[1][j]) + outer(w[2][i], g[2][j]),
             _ => outer(w[j - 3][i], g[j - 3][j]),
@@ -258,18 +272,45 @@ impl Plate {
                 matrix.add_diagonal(number, block(node, node));
             }
         }
-        for (slot, (i, j)) in self.slots.iter().zip(pairs()) {
+        for (slot, &(i, j)) in self.slots.iter().zip(&PAIRS) {
             if let Some(slot) = slot {
                 matrix.add(*slot, block(i, j));
             }
         }
+        let moments = self.moments(self.pick(&bent.turns));
+        let mut force = [DVec3::ZERO; 6];
+        for (moment, g) in moments.iter().zip(&g) {
+            for (force, g) in force.iter_mut().zip(g) {
+                *force -= *moment * *g;
+            }
+        }
+        force
+    }
+
+    /// Corners, then the far vertices; [`NONE`] at borders.
+    pub(super) fn nodes(&self) -> &[u32; 6] {
+        &self.nodes
     }
 }
 
 /// Pairs of 6 nodes, the first smaller.
-fn pairs() -> impl Iterator<Item = (usize, usize)> {
-    (0..6).flat_map(|i| (i + 1..6).map(move |j| (i, j)))
-}
+const PAIRS: [(usize, usize); 15] = [
+    (0, 1),
+    (0, 2),
+    (0, 3),
+    (0, 4),
+    (0, 5),
+    (1, 2),
+    (1, 3),
+    (1, 4),
+    (1, 5),
+    (2, 3),
+    (2, 4),
+    (2, 5),
+    (3, 4),
+    (3, 5),
+    (4, 5),
+];
 
 /// A quadratic form after one variable has taken its value of least energy.
 fn without(c: [[f64; 3]; 3], k: usize) -> [[f64; 3]; 3] {
@@ -296,13 +337,10 @@ pub(super) struct Bending {
 impl Bending {
     /// Measures all hinges, into memory that is used again.
     pub(super) fn measure(&self, x: &[DVec3], out: &mut Bent) {
-        out.turns.clear();
-        out.gradients.clear();
-        for hinge in &self.hinges {
-            let (turn, gradient) = hinge.measure(x);
-            out.turns.push(turn);
-            out.gradients.push(gradient);
-        }
+        let measured = self.hinges.par_iter().with_min_len(GRAIN);
+        measured
+            .map(|hinge| hinge.measure(x))
+            .unzip_into_vecs(&mut out.turns, &mut out.gradients);
     }
 
     /// Stored energy, J.
@@ -369,19 +407,6 @@ impl Bending {
     /// Whether any plate is damped.
     pub(super) fn is_damped(&self) -> bool {
         self.plates.iter().any(|plate| plate.damping > 0.0)
-    }
-
-    /// Adds the weighted stiffness and damping matrices.
-    ///
-    /// The stiffness is `Σ cᵢⱼ ∇θᵢ ∇θⱼᵀ + Σ mᵢ ∇²θᵢ` with the moments m. Only the first part is
-    /// kept: it is positive semi-definite by its form, the second is indefinite and vanishes at
-    /// rest.
-    pub(super) fn add_matrix(&self, x: &[DVec3], weights: Weights, matrix: &mut BlockMatrix) {
-        let mut bent = Bent::default();
-        self.measure(x, &mut bent);
-        for plate in &self.plates {
-            plate.add_matrix(&bent.gradients, weights, matrix);
-        }
     }
 
     /// Adds bounds on the row sums of the stiffness matrix without its second part, N/m, and of the

@@ -3,7 +3,10 @@
 //! Elements number the cloth vertices only ("nodes", in mesh order), so that a large obstacle costs
 //! nothing here.
 
+use std::ops::Range;
+
 use glam::{DMat3, DVec2, DVec3};
+use rayon::prelude::*;
 
 use super::air::Drag;
 use super::bend::{self, Bending, Bent, Hinge, Plate};
@@ -11,10 +14,10 @@ use super::damping::Dampers;
 use super::material::Fabric;
 use super::pins::Pin;
 use super::seams::Stitch;
-use super::solve::{BlockMatrix, Pattern, Slot};
+use super::solve::{BlockMatrix, GRAIN, MatrixRows, Pattern, Slot};
 use super::springs::Spring;
 use super::stretch::{Triangle, Weights};
-use super::{ClothModel, Stretch};
+use super::{ClothModel, Stretch, Tension};
 use crate::geometry::{Body, Mesh};
 
 /// Shape of a cloth without forces: lengths and areas from flat material coordinates, angles from
@@ -200,6 +203,26 @@ impl Elements {
         self.membranes.iter().map(|&k| &self.faces[k as usize])
     }
 
+    /// What pulls at each face.
+    pub(super) fn pull_of(&self, tension: &[Tension]) -> Vec<f64> {
+        let mut pull = vec![0.0; self.faces.len()];
+        for tension in tension {
+            if let Ok(k) = self.face_numbers.binary_search(&tension.face) {
+                pull[k] = tension.pull;
+            }
+        }
+        pull
+    }
+
+    /// The faces that something pulls at.
+    pub(super) fn tension_of(&self, pull: &[f64]) -> Vec<Tension> {
+        let faces = self.face_numbers.iter().zip(pull);
+        faces
+            .filter(|&(_, &pull)| pull > 0.0)
+            .map(|(&face, &pull)| Tension { face, pull })
+            .collect()
+    }
+
     /// Elastic energy, J.
     pub(super) fn energy(&self, x: &[DVec3]) -> f64 {
         let membranes: f64 = self.membranes().map(|t| t.energy(x)).sum();
@@ -230,26 +253,107 @@ impl Elements {
         out.bending = self.bending.is_damped().then_some(&self.bending);
     }
 
-    /// Adds the weighted stiffness and damping of the elastic elements.
-    pub(super) fn add_matrix(&self, x: &[DVec3], weights: Weights, matrix: &mut BlockMatrix) {
-        for &k in &self.membranes {
-            let triangle = &self.faces[k as usize];
+    /// Parts of the elastic elements for as many threads, by the nodes that they touch.
+    pub(super) fn parts(&self, threads: usize) -> Vec<Part> {
+        let n = self.pattern.node_count();
+        let size = n.div_ceil(threads.max(1)).max(GRAIN);
+        let ranges = (0..n).step_by(size).map(|first| first..n.min(first + size));
+        let part = |nodes: Range<usize>| {
+            let touches = |ends: &[u32]| ends.iter().any(|&v| nodes.contains(&(v as usize)));
+            let numbers = |count: usize, ends: &dyn Fn(usize) -> bool| {
+                let all = 0..count as u32;
+                all.filter(|&k| ends(k as usize)).collect::<Vec<u32>>()
+            };
+            let (springs, plates) = (&self.springs, &self.bending.plates);
+            let membrane = |k: usize| &self.faces[self.membranes[k] as usize];
+            Part {
+                springs: numbers(springs.len(), &|k| touches(&springs[k].ends)),
+                plates: numbers(plates.len(), &|k| touches(plates[k].nodes())),
+                membranes: numbers(self.membranes.len(), &|k| touches(&membrane(k).vertices)),
+                nodes: nodes.clone(),
+            }
+        };
+        ranges.map(part).collect()
+    }
+
+    /// Adds the weighted stiffness and damping of the elastic elements, and their forces; `bent` was
+    /// measured at the same `x`. The sum of a row is in the order of its elements, whatever the parts.
+    pub(super) fn assemble(
+        &self,
+        parts: &[Part],
+        (x, bent): (&[DVec3], &Bent),
+        weights: Weights,
+        matrix: &mut BlockMatrix,
+        mut f: &mut [DVec3],
+    ) {
+        let ranges = parts.iter().map(|part| part.nodes.clone());
+        let rows = matrix.split(&self.pattern, ranges);
+        let work: Vec<_> = (parts.iter().zip(rows))
+            .map(|(part, rows)| {
+                let own = f.split_off_mut(..part.nodes.len());
+                (part, rows, own.expect("parts share out the nodes"))
+            })
+            .collect();
+        work.into_par_iter().for_each(|(part, mut rows, f)| {
+            self.assemble_part(part, (x, bent), weights, &mut rows, f);
+        });
+    }
+
+    fn assemble_part(
+        &self,
+        part: &Part,
+        (x, bent): (&[DVec3], &Bent),
+        weights: Weights,
+        matrix: &mut MatrixRows<'_>,
+        f: &mut [DVec3],
+    ) {
+        let first = part.nodes.start;
+        let mut push = |node: u32, force: DVec3| {
+            if let Some(f) = f.get_mut((node as usize).wrapping_sub(first)) {
+                *f += force;
+            }
+        };
+        for &k in &part.membranes {
+            let k = self.membranes[k as usize] as usize;
+            let triangle = &self.faces[k];
             let blocks = triangle.matrix(x, weights);
             for (&node, &block) in triangle.vertices.iter().zip(&blocks[..3]) {
                 matrix.add_diagonal(node, block);
             }
-            for (&slot, &block) in self.face_slots[k as usize].iter().zip(&blocks[3..]) {
+            for (&slot, &block) in self.face_slots[k].iter().zip(&blocks[3..]) {
                 matrix.add(slot, block);
             }
-        }
-        for (spring, &slot) in self.springs.iter().zip(&self.spring_slots) {
-            let block = spring.matrix(x, weights);
-            for node in spring.ends {
-                matrix.add_diagonal(node, block);
+            for (&node, force) in triangle.vertices.iter().zip(triangle.forces(x)) {
+                push(node, force);
             }
-            matrix.add(slot, -block);
         }
-        self.bending.add_matrix(x, weights, matrix);
+        for &k in &part.springs {
+            let spring = &self.springs[k as usize];
+            let block = spring.matrix(x, weights);
+            let pull = spring.pull(x);
+            let [a, b] = spring.ends;
+            matrix.add_diagonal(a, block);
+            matrix.add_diagonal(b, block);
+            matrix.add(self.spring_slots[k as usize], -block);
+            push(a, pull);
+            push(b, -pull);
+        }
+        for &k in &part.plates {
+            let plate = &self.bending.plates[k as usize];
+            let forces = plate.add_matrix(bent, weights, matrix);
+            for (&node, force) in plate.nodes().iter().zip(forces) {
+                push(node, force);
+            }
+        }
+    }
+
+    /// Adds the weighted stiffness and damping of the elastic elements.
+    #[cfg(test)]
+    pub(super) fn add_matrix(&self, x: &[DVec3], weights: Weights, matrix: &mut BlockMatrix) {
+        let mut bent = Bent::default();
+        self.bending.measure(x, &mut bent);
+        let mut f = vec![DVec3::ZERO; x.len()];
+        self.assemble(&self.parts(1), (x, &bent), weights, matrix, &mut f);
     }
 
     /// Adds the weighted stiffness and damping of seams at a time, of soft pins and of the air.
@@ -261,6 +365,7 @@ impl Elements {
         weights: Weights,
         matrix: &mut BlockMatrix,
     ) {
+        let mut matrix = matrix.rows();
         for (stitch, &slot) in self.stitches.iter().zip(&self.stitch_slots) {
             let spring = stitch.at(time);
             let block = spring.matrix(x, weights);
@@ -270,19 +375,29 @@ impl Elements {
             matrix.add(slot, -block);
         }
         for pin in &self.pins {
-            matrix.add_diagonal(pin.node, pin.matrix(weights.stiffness, weights.damping));
+            let block = pin.matrix(weights.stiffness, weights.damping);
+            matrix.add_outer(pin.node, block, block);
         }
         // drag lists the faces in order, or is empty
         for (drag, slots) in drag.iter().zip(&self.face_slots) {
             let block: DMat3 = drag.matrix() * weights.damping;
             for node in drag.vertices {
-                matrix.add_diagonal(node, block);
+                matrix.add_outer(node, block * 3.0, block);
             }
             for &slot in slots {
                 matrix.add(slot, block);
             }
         }
     }
+}
+
+/// Elastic elements that touch some nodes.
+pub(super) struct Part {
+    nodes: Range<usize>,
+    springs: Vec<u32>,
+    plates: Vec<u32>,
+    /// Numbers in the list of membranes.
+    membranes: Vec<u32>,
 }
 
 fn pairs3([a, b, c]: [u32; 3]) -> [[u32; 2]; 3] {

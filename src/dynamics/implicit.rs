@@ -1,380 +1,425 @@
-//! **Implicit Euler** for large steps: all forces at the end of the step.
-//!
-//! ```text
-//! M (v₁ − v₀) = dt f(x₁) − dt D v₁,     x₁ = x₀ + dt v₁
-//! ```
-//!
-//! The first Newton step, linearised at x₀, is the method of Baraff and Witkin \[BW98\]:
-//!
-//! ```text
-//! (M + dt D + dt² K) v₁ = M v₀ + dt f(x₀)
-//! ```
-//!
-//! with the stiffness K = −∂f/∂x projected to positive semi-definite, so that the matrix is
-//! positive definite for any step. Further Newton steps are taken as asked, each shortened until it
-//! descends in
-//!
-//! ```text
-//! Φ(v) = ½ (v − v₀)ᵀ M (v − v₀) + U(x₀ + dt v) + ½ dt vᵀ D v,
-//! ```
-//!
-//! whose minimum is the step. D (damping of the elements, drag of the air) is that of x₀. The step
-//! is first order and damps what it does not resolve; in free fall velocities are exact and
-//! positions ½ g dt per unit of time ahead.
+//! **One solve**: elasticity, contact, friction and strain limit together, implicitly.
 
 use std::time::Instant;
 
 use glam::{DMat3, DVec3};
+use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::bend::Bent;
 use super::damping::Dampers;
+use super::elements::Part;
 use super::integrator::{Advance, Start, System};
-use super::solve::{BlockMatrix, ConjugateGradients, Stop, dot, norm};
-use super::strain::Looks;
+use super::multilevel::Preconditioner;
+use super::rows::{Linear, Rows};
+use super::solve::{BlockMatrix, GRAIN, Pieces, dot, sum_of};
 use super::stretch::Weights;
 use crate::touch::TouchWork;
 
-/// Implicit Euler.
+/// Implicit Euler with contact, friction and strain limit in its solve.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct ImplicitEuler {
-    /// A linear solve, and Newton's method, stop when the residual has fallen by this factor (against that of
-    /// unchanged velocities), above 0 and below 1. Not a key of scenes: for tests of laws that hold exactly.
+pub struct Implicit {
+    /// Longest loop, s, above 0. Shorter ones damp less and cost more.
+    pub max_loop: f64,
+    /// Iterations of a loop, at least 1. Not a key of scenes: for tests of what more of them would change.
+    #[serde(skip)]
+    pub iterations: u32,
+    /// A solve ends where its residual stands for a velocity of less than this, m/s. Not a key of scenes either.
     #[serde(skip)]
     pub tolerance: f64,
-    /// Newton steps at most, at least 1: 1 is the linearly implicit method \[BW98\]. Not a key of scenes either.
-    #[serde(skip)]
-    pub max_newton: u32,
 }
 
-impl Default for ImplicitEuler {
+impl Default for Implicit {
     fn default() -> Self {
         Self {
-            tolerance: 1e-3,
-            max_newton: 1,
+            max_loop: 1.0 / 960.0,
+            iterations: 8,
+            tolerance: 1e-4,
         }
     }
 }
 
-/// A linear solve stops after this many iterations: a bound that keeps one solve from stalling a run.
-const MAX_ITERATIONS: u32 = 1000;
-/// How often a step is halved for the strain limit.
-const MAX_HALVINGS: u32 = 2;
-/// Newton steps that harden what is above the strain limit.
-const MAX_HARDENINGS: u32 = 2;
-/// Shortest share of a Newton step that is tried before the last state is kept.
-const SHORTEST_STEP: f64 = 1.0 / 64.0;
-/// Share of the descent promised by the slope that a step must bring \[NW06\] §3.1.
-const ENOUGH_DESCENT: f64 = 1e-4;
-
-impl ImplicitEuler {
-    /// Advances in one step, or in two halves where the strain limit asks for it.
-    pub(super) fn advance(&self, system: &System<'_>, start: Start<'_>) -> Advance {
-        self.advance_within_limit(system, start, MAX_HALVINGS)
-    }
-
-    fn advance_within_limit(
+impl Implicit {
+    pub(super) fn advance(
         &self,
         system: &System<'_>,
         start: Start<'_>,
-        halvings: u32,
+        rows: &mut Rows,
+        tension: &mut [f64],
     ) -> Advance {
-        let mut step = Step::new(self, system, start);
-        step.linear();
-        for _ in 1..self.max_newton {
-            if !step.newton() {
-                break;
-            }
-        }
-        let mut holds = step.limit();
-        for _ in 0..MAX_HARDENINGS {
-            if holds {
-                break;
-            }
-            step.harden();
-            holds = step.limit();
-        }
-        if holds || halvings == 0 {
-            return step.end(1);
-        }
-        let dt = 0.5 * start.dt;
-        let middle: Vec<DVec3> = (start.x.iter().zip(start.target))
-            .map(|(from, to)| 0.5 * (*from + *to))
-            .collect();
-        let first = Start {
-            target: &middle,
-            dt,
-            ..start
-        };
-        let first = self.advance_within_limit(system, first, halvings - 1);
-        let second = Start {
-            x: &first.x,
-            v: &first.v,
-            time: start.time + dt,
-            dt,
-            ..start
-        };
-        let second = self.advance_within_limit(system, second, halvings - 1);
-        Advance {
-            loops: first.loops + second.loops,
-            iterations: step.iterations + first.iterations + second.iterations,
-            assembly_ms: step.assembly_ms + first.assembly_ms + second.assembly_ms,
-            solve_ms: step.solve_ms + first.solve_ms + second.solve_ms,
-            ..second
-        }
-    }
-}
-
-/// A step under way.
-struct Step<'a> {
-    settings: &'a ImplicitEuler,
-    system: &'a System<'a>,
-    start: Start<'a>,
-    fixed: Vec<bool>,
-    /// At the start of the step.
-    dampers: Dampers<'a>,
-    x: Vec<DVec3>,
-    v: Vec<DVec3>,
-    /// State that meets the strain limit, once that was asked for.
-    limited: Option<(Vec<DVec3>, Vec<DVec3>)>,
-    /// Faces that are hardened for the strain limit.
-    hard: Vec<u32>,
-    /// Norm of the residual of unchanged velocities.
-    scale: f64,
-    matrix: BlockMatrix,
-    gradients: ConjugateGradients,
-    iterations: u32,
-    assembly_ms: f64,
-    solve_ms: f64,
-}
-
-impl<'a> Step<'a> {
-    fn new(settings: &'a ImplicitEuler, system: &'a System<'a>, start: Start<'a>) -> Self {
-        let mut dampers = Dampers::default();
-        // the matrix holds the damping of the elements
-        system.outer_dampers(start.x, start.v, start.time, &mut dampers);
-        Self {
-            settings,
+        let loops = (start.dt / self.max_loop - 1e-6).ceil().max(1.0) as u32;
+        let h = start.dt / f64::from(loops);
+        let n = start.x.len();
+        let mut solve = Solve {
+            settings: self,
             system,
-            start,
-            fixed: system.inverse_mass.iter().map(|&w| w == 0.0).collect(),
-            dampers,
-            x: start.x.to_vec(),
-            v: system.scripted_velocities(&start),
-            limited: None,
-            hard: system.elements.near_limit(start.x),
-            scale: 0.0,
+            pieces: system.elements.pattern.pieces(),
+            parts: system.elements.parts(rayon::current_num_threads()),
+            bent: Bent::default(),
+            mass: (system.mass.iter().zip(system.inverse_mass))
+                .filter(|&(_, &w)| w > 0.0)
+                .map(|(m, _)| m)
+                .sum(),
+            h,
             matrix: BlockMatrix::default(),
-            gradients: ConjugateGradients::default(),
+            preconditioner: Preconditioner::default(),
+            d: Vec::new(),
+            q: Vec::new(),
+            q0: Vec::new(),
+            r: vec![DVec3::ZERO; n],
+            last: Vec::new(),
+            z: vec![DVec3::ZERO; n],
+            p: vec![DVec3::ZERO; n],
+            product: vec![DVec3::ZERO; n],
             iterations: 0,
+            unsafe_loops: 0,
             assembly_ms: 0.0,
             solve_ms: 0.0,
-        }
-    }
-
-    /// M + dt D + dt² K at the present x, and its preconditioner.
-    fn assemble(&mut self) {
-        let clock = Instant::now();
-        let system = self.system;
-        let (elements, dt) = (system.elements, self.start.dt);
-        let weights = Weights {
-            stiffness: dt * dt,
-            damping: dt,
         };
-        self.matrix.reset(&elements.pattern);
-        for (node, &mass) in system.mass.iter().enumerate() {
-            let block = DMat3::from_diagonal(DVec3::splat(mass));
-            self.matrix.add_diagonal(node as u32, block);
-        }
-        elements.add_matrix(&self.x, weights, &mut self.matrix);
-        let end = self.start.time + dt;
-        let drag = &self.dampers.drag;
-        elements.add_outer_matrix(&self.x, end, drag, weights, &mut self.matrix);
-        elements.add_hard_matrix(&self.hard, &self.x, dt * dt, &mut self.matrix);
-        self.assembly_ms += milliseconds(clock);
-        let clock = Instant::now();
-        self.gradients
-            .prepare(&self.matrix, &elements.pattern, system.hierarchy);
-        self.solve_ms += milliseconds(clock);
-    }
-
-    /// All forces but damping at the present x.
-    fn force(&self, f: &mut Vec<DVec3>) {
-        let mut bent = Bent::default();
-        self.system.elements.bending.measure(&self.x, &mut bent);
-        self.system
-            .force(&self.start, 1.0, &self.x, &self.dampers, &bent, f);
-        self.system.elements.add_hard_force(&self.hard, &self.x, f);
-    }
-
-    /// Solves for an improvement of `unknown`, whose residual is `r`.
-    fn solve(&mut self, unknown: &mut [DVec3], r: &mut [DVec3]) {
-        let clock = Instant::now();
-        let stop = Stop {
-            residual: self.settings.tolerance * self.scale,
-            max_iterations: MAX_ITERATIONS,
-        };
-        let system = self.system;
-        let system = (&self.matrix, &system.elements.pattern, system.hierarchy);
-        self.iterations += self.gradients.run(system, &self.fixed, unknown, r, stop);
-        self.solve_ms += milliseconds(clock);
-    }
-
-    /// The linearly implicit step.
-    fn linear(&mut self) {
-        self.assemble();
-        let (system, dt) = (self.system, self.start.dt);
-        let mut f = Vec::new();
-        self.force(&mut f);
-        let mut v = std::mem::take(&mut self.v);
-        let mut r = vec![DVec3::ZERO; v.len()];
-        self.matrix.multiply(&system.elements.pattern, &v, &mut r);
-        for (i, r) in r.iter_mut().enumerate() {
-            *r = match self.fixed[i] {
-                true => DVec3::ZERO,
-                false => system.mass[i] * self.start.v[i] + dt * f[i] - *r,
-            };
-        }
-        self.scale = norm(&r);
-        self.fall(&mut v, &mut r);
-        self.solve(&mut v, &mut r);
-        self.v = v;
-        self.x = self.positions(&self.v);
-    }
-
-    /// The best step along free fall, before all others: where nothing holds the cloth it is the
-    /// solution.
-    fn fall(&self, v: &mut [DVec3], r: &mut [DVec3]) {
-        let fall = self.start.dt * self.system.gravity;
-        let direction: Vec<DVec3> = (self.fixed.iter())
-            .map(|&fixed| if fixed { DVec3::ZERO } else { fall })
-            .collect();
-        let mut product = vec![DVec3::ZERO; v.len()];
-        let pattern = &self.system.elements.pattern;
-        self.matrix.multiply(pattern, &direction, &mut product);
-        let curvature = dot(&direction, &product);
-        if curvature == 0.0 {
-            return; // no gravity
-        }
-        let share = dot(&direction, r) / curvature;
-        for i in 0..r.len() {
-            if !self.fixed[i] {
-                v[i] += share * direction[i];
-                r[i] -= share * product[i];
+        let mut x = start.x.to_vec();
+        let mut v = system.scripted_velocities(&start);
+        let mut work = TouchWork::default();
+        for k in 1..=loops {
+            let shares = [k - 1, k].map(|k| f64::from(k) / f64::from(loops));
+            solve.step(&start, shares, &x, &v, rows, tension);
+            for row in rows.contact_rows() {
+                // what is scripted takes no part in it
+                let free: f64 = row.weights.iter().sum();
+                let mut moved = DVec3::ZERO;
+                for (&node, &w) in row.nodes.iter().zip(&row.weights) {
+                    if node != super::rows::NONE {
+                        moved += w * solve.d[node as usize];
+                    }
+                }
+                work.energy += row.force.dot(moved);
+                work.momentum += (h * free) * row.force;
+            }
+            for i in 0..n {
+                if system.inverse_mass[i] > 0.0 {
+                    x[i] += solve.d[i];
+                    v[i] = solve.d[i] / h;
+                } else {
+                    x[i] = match k == loops {
+                        true => start.target[i],
+                        false => start.x[i] + shares[1] * (start.target[i] - start.x[i]),
+                    };
+                }
             }
         }
-    }
-
-    /// Brings the end within the strain limit, if it can; says whether it could.
-    fn limit(&mut self) -> bool {
-        let (elements, inverse_mass) = (self.system.elements, self.system.inverse_mass);
-        let mut x = self.x.clone();
-        let mut looks = Looks::new(elements);
-        let limited = elements.limit_strain(inverse_mass, &mut x, &mut looks);
-        if !limited.met.is_empty() {
-            let ends = x.iter().zip(self.start.x);
-            let mut v = ends
-                .map(|(x, from)| (*x - *from) / self.start.dt)
-                .collect::<Vec<_>>();
-            elements.stop_stretching(&limited.met, inverse_mass, &x, &mut v, &mut looks);
-            self.limited = Some((x, v));
-        }
-        limited.holds
-    }
-
-    /// A Newton step in which all faces above the strain limit are hard.
-    fn harden(&mut self) {
-        let elements = self.system.elements;
-        self.hard.extend(elements.near_limit(&self.x));
-        self.hard.sort_unstable();
-        self.hard.dedup();
-        self.newton();
-    }
-
-    /// The end of the step.
-    fn end(self, loops: u32) -> Advance {
-        let (x, v) = self.limited.unwrap_or((self.x, self.v));
         Advance {
             x,
             v,
             loops,
-            iterations: self.iterations,
-            assembly_ms: self.assembly_ms,
-            solve_ms: self.solve_ms,
-            contact: TouchWork::default(),
+            iterations: solve.iterations,
+            assembly_ms: solve.assembly_ms,
+            solve_ms: solve.solve_ms,
+            contact: work,
         }
     }
+}
 
-    /// One more Newton step; `false` if none was needed, or none descends.
-    fn newton(&mut self) -> bool {
-        let (system, dt) = (self.system, self.start.dt);
-        if self.dampers.bent.is_empty() {
-            let start = &self.start;
-            system.dampers(start.x, start.v, start.time, &mut self.dampers);
-        }
+struct Solve<'a> {
+    settings: &'a Implicit,
+    system: &'a System<'a>,
+    /// What hangs together by its elements.
+    pieces: Pieces,
+    parts: Vec<Part>,
+    bent: Bent,
+    /// Of all free nodes, kg.
+    mass: f64,
+    h: f64,
+    matrix: BlockMatrix,
+    preconditioner: Preconditioner,
+    /// Displacements.
+    d: Vec<DVec3>,
+    /// b − A d.
+    q: Vec<DVec3>,
+    /// The same where the free nodes stay.
+    q0: Vec<DVec3>,
+    /// −∇Φ.
+    r: Vec<DVec3>,
+    last: Vec<DVec3>,
+    z: Vec<DVec3>,
+    p: Vec<DVec3>,
+    product: Vec<DVec3>,
+    iterations: u32,
+    unsafe_loops: u32,
+    assembly_ms: f64,
+    solve_ms: f64,
+}
+
+impl Solve<'_> {
+    fn step(
+        &mut self,
+        start: &Start<'_>,
+        shares: [f64; 2],
+        x: &[DVec3],
+        v: &[DVec3],
+        rows: &mut Rows,
+        tension: &mut [f64],
+    ) {
+        let clock = Instant::now();
+        let (system, h) = (self.system, self.h);
+        let time = start.time + shares[0] * start.dt;
+        let mut dampers = Dampers::default();
+        system.outer_dampers(x, v, time, &mut dampers);
+        system.elements.bending.measure(x, &mut self.bent);
         let mut f = Vec::new();
-        self.force(&mut f);
-        // −∂Φ/∂v = dt f − M (v − v₀) − dt D v
-        let mut r: Vec<DVec3> = (0..f.len())
-            .map(|i| dt * f[i] - system.mass[i] * (self.v[i] - self.start.v[i]))
-            .collect();
-        self.dampers.add_product(-dt, &self.v, &mut r);
-        for (r, &fixed) in r.iter_mut().zip(&self.fixed) {
-            if fixed {
-                *r = DVec3::ZERO;
-            }
+        system.outer_force(start, shares[1], x, &dampers, &mut f);
+        self.assemble(x, time + h, &dampers, &mut f);
+        let free = |i: usize| system.inverse_mass[i] > 0.0;
+        self.d.clear();
+        self.d.extend((0..x.len()).map(|i| match free(i) {
+            true => DVec3::ZERO,
+            false => (shares[1] - shares[0]) * (start.target[i] - start.x[i]),
+        }));
+        self.matrix
+            .multiply(&system.elements.pattern, &self.d, &mut self.product);
+        self.q0.clear();
+        for i in 0..x.len() {
+            self.q0.push(match free(i) {
+                true => system.mass[i] / h * v[i] + f[i] - self.product[i],
+                false => DVec3::ZERO,
+            });
         }
-        if norm(&r) <= self.settings.tolerance * self.scale {
-            return false;
-        }
-        self.assemble();
-        let slope = r.clone();
-        let mut step = vec![DVec3::ZERO; r.len()];
-        self.solve(&mut step, &mut r);
-        let promised = dot(&slope, &step);
-        let before = self.potential(&self.x, &self.v);
-        let mut share = 1.0;
-        while share >= SHORTEST_STEP {
-            let v: Vec<DVec3> = (self.v.iter().zip(&step))
-                .map(|(v, step)| *v + share * *step)
-                .collect();
-            let x = self.positions(&v);
-            if self.potential(&x, &v) <= before - ENOUGH_DESCENT * share * promised {
-                (self.x, self.v) = (x, v);
-                return true;
-            }
-            share *= 0.5;
-        }
-        false
-    }
-
-    fn positions(&self, v: &[DVec3]) -> Vec<DVec3> {
-        (0..v.len())
-            .map(|i| match self.fixed[i] {
-                true => self.start.target[i],
-                false => self.start.x[i] + self.start.dt * v[i],
+        let ahead: Vec<DVec3> = (0..x.len())
+            .map(|i| match free(i) {
+                true => x[i] + h * (v[i] + h * system.gravity),
+                false => x[i] + self.d[i],
             })
-            .collect()
+            .collect();
+        let linear = Linear {
+            matrix: &self.matrix,
+            inverse_mass: system.inverse_mass,
+            x,
+            ahead: &ahead,
+            scripted: &self.d,
+            shares,
+            h,
+        };
+        rows.begin(&linear, &system.elements.faces, tension);
+        rows.set_radii(false);
+        let still = rows.potential();
+        // everything goes on as it did, then it falls
+        for i in 0..x.len() {
+            self.p[i] = if free(i) { h * v[i] } else { DVec3::ZERO };
+        }
+        self.matrix
+            .multiply(&system.elements.pattern, &self.p, &mut self.product);
+        self.q.clear();
+        for i in 0..x.len() {
+            let moved = if free(i) {
+                self.product[i]
+            } else {
+                DVec3::ZERO
+            };
+            self.q.push(self.q0[i] - moved);
+            self.d[i] += self.p[i];
+        }
+        rows.look_along(&self.p);
+        rows.advance(1.0);
+        for i in 0..x.len() {
+            self.p[i] = if free(i) {
+                h * h * system.gravity
+            } else {
+                DVec3::ZERO
+            };
+        }
+        rows.add_forces(&self.q, &mut self.r);
+        self.assembly_ms += milliseconds(clock);
+        let clock = Instant::now();
+        self.search(rows);
+        let pattern = &system.elements.pattern;
+        let is_first = shares[0] == 0.0;
+        self.preconditioner
+            .update(&self.matrix, pattern, system.hierarchy, rows, is_first);
+        self.pass(rows, still);
+        rows.renew();
+        self.translate(rows);
+        rows.end(tension);
+        self.solve_ms += milliseconds(clock);
     }
 
-    /// Φ, with the potentials of gravity and wind.
-    fn potential(&self, x: &[DVec3], v: &[DVec3]) -> f64 {
-        let (system, dt) = (self.system, self.start.dt);
-        let mut drag = vec![DVec3::ZERO; v.len()];
-        self.dampers.add_product(0.5 * dt, v, &mut drag);
-        let mut push = Vec::new();
-        system.constant_force(&self.dampers, &mut push);
-        let mut sum = system.energy(&self.start, 1.0, x);
-        sum += system.elements.hard_energy(&self.hard, x);
-        for i in 0..v.len() {
-            let change = v[i] - self.start.v[i];
-            sum += 0.5 * system.mass[i] * change.length_squared();
-            sum += (drag[i] - dt * push[i]).dot(v[i]);
+    /// M/h² + D/h + K at x; adds the elastic forces.
+    fn assemble(&mut self, x: &[DVec3], end: f64, dampers: &Dampers<'_>, f: &mut [DVec3]) {
+        let (system, h) = (self.system, self.h);
+        let elements = system.elements;
+        let weights = Weights {
+            stiffness: 1.0,
+            damping: 1.0 / h,
+        };
+        self.matrix.reset(&elements.pattern);
+        let mut rows = self.matrix.rows();
+        for (node, &mass) in system.mass.iter().enumerate() {
+            let block = DMat3::from_diagonal(DVec3::splat(mass / (h * h)));
+            rows.add_outer(node as u32, block, block);
         }
-        sum
+        elements.assemble(&self.parts, (x, &self.bent), weights, &mut self.matrix, f);
+        elements.add_outer_matrix(x, end, &dampers.drag, weights, &mut self.matrix);
     }
+
+    /// Velocity that the residual stands for, m/s.
+    fn error(&self) -> f64 {
+        let (system, r) = (self.system, &self.r);
+        let of_range = |range: std::ops::Range<usize>| {
+            let each = range.map(|i| system.inverse_mass[i] * r[i].length_squared());
+            each.sum::<f64>()
+        };
+        match self.mass > 0.0 {
+            true => self.h * (sum_of(r.len(), of_range) / self.mass).sqrt(),
+            false => 0.0,
+        }
+    }
+
+    /// Φ.
+    fn potential(&self, rows: &Rows) -> f64 {
+        let free = |i: usize| self.system.inverse_mass[i] > 0.0;
+        let each = (0..self.d.len()).filter(|&i| free(i));
+        let quadratic: f64 = each.map(|i| self.d[i].dot(self.q0[i] + self.q[i])).sum();
+        rows.potential() - 0.5 * quadratic
+    }
+
+    fn pass(&mut self, rows: &mut Rows, still: f64) {
+        let goal = self.settings.tolerance;
+        let mut before = 0.0;
+        let budget = self.settings.iterations;
+        let mut k = 0;
+        loop {
+            let is_spent = k >= budget;
+            if is_spent || self.error() <= goal {
+                if is_spent && (k >= 4 * budget || self.potential(rows) <= still) {
+                    break;
+                }
+                if !is_spent {
+                    // the discs follow what presses before it is over
+                    rows.set_radii(true);
+                    rows.add_forces(&self.q, &mut self.r);
+                    before = 0.0;
+                    if self.error() <= goal {
+                        break;
+                    }
+                }
+            }
+            if k == budget / 2 {
+                rows.set_radii(true);
+                rows.add_forces(&self.q, &mut self.r);
+                before = 0.0;
+            }
+            self.preconditioner
+                .apply(self.system.hierarchy, &self.r, &mut self.z);
+            let descent = dot(&self.z, &self.r);
+            let keep = match before > 0.0 {
+                true => ((descent - dot(&self.z, &self.last)) / before).max(0.0),
+                false => 0.0,
+            };
+            let pairs = self.p.par_iter_mut().zip(&self.z).with_min_len(GRAIN);
+            pairs.for_each(|(p, z)| *p = *z + keep * *p);
+            if keep > 0.0 && dot(&self.p, &self.r) <= 0.0 {
+                self.p.copy_from_slice(&self.z);
+            }
+            before = descent;
+            self.last.clear();
+            self.last.extend_from_slice(&self.r);
+            self.search(rows);
+            self.iterations += 1;
+            k += 1;
+        }
+        if self.potential(rows) > still {
+            self.unsafe_loops += 1;
+            for i in 0..self.d.len() {
+                let free = self.system.inverse_mass[i] > 0.0;
+                self.p[i] = if free { -self.d[i] } else { DVec3::ZERO };
+            }
+            self.search(rows);
+        }
+    }
+
+    /// Goes along p to where Φ is least.
+    fn search(&mut self, rows: &mut Rows) {
+        self.matrix
+            .multiply(&self.system.elements.pattern, &self.p, &mut self.product);
+        rows.look_along(&self.p);
+        let curvature = dot(&self.p, &self.product);
+        let first = -dot(&self.q, &self.p);
+        let slope = |alpha: f64| {
+            let [force, change] = rows.slope(alpha);
+            [first + alpha * curvature + force, curvature + change]
+        };
+        let alpha = least(slope);
+        if alpha > 0.0 {
+            rows.advance(alpha);
+            let (p, product) = (&self.p, &self.product);
+            let inverse_mass = self.system.inverse_mass;
+            let nodes = self.d.par_iter_mut().zip(&mut self.q).enumerate();
+            nodes.with_min_len(GRAIN).for_each(|(i, (d, q))| {
+                if inverse_mass[i] > 0.0 {
+                    *d += alpha * p[i];
+                    *q -= alpha * product[i];
+                }
+            });
+        }
+        rows.add_forces(&self.q, &mut self.r);
+    }
+
+    /// Moves what is free as a whole, so that its momentum is exact.
+    fn translate(&mut self, rows: &Rows) {
+        let system = self.system;
+        if system.air.density > 0.0 || !system.elements.pins.is_empty() {
+            return; // nothing is free of forces from outside
+        }
+        let group = rows.groups(&self.pieces);
+        let mut sums = vec![(DVec3::ZERO, 0.0); self.pieces.count];
+        for (i, r) in self.r.iter().enumerate() {
+            let (force, mass) = &mut sums[group[self.pieces.of[i] as usize] as usize];
+            *force += *r;
+            *mass += match system.inverse_mass[i] {
+                0.0 => f64::INFINITY,
+                _ => system.mass[i],
+            };
+        }
+        for row in rows.rows.iter().filter(|row| row.is_held()) {
+            let piece = self.pieces.of[row.first_node()] as usize;
+            sums[group[piece] as usize].1 = f64::INFINITY;
+        }
+        for (i, d) in self.d.iter_mut().enumerate() {
+            let (force, mass) = sums[group[self.pieces.of[i] as usize] as usize];
+            if mass.is_finite() {
+                *d += self.h * self.h / mass * force;
+            }
+        }
+    }
+}
+
+/// Where a convex function of which slope and curvature are given is least, for arguments above 0.
+fn least(slope: impl Fn(f64) -> [f64; 2]) -> f64 {
+    let [start, curvature] = slope(0.0);
+    if start >= 0.0 || curvature <= 0.0 {
+        return 0.0;
+    }
+    let (mut low, mut high) = (0.0, f64::INFINITY);
+    let mut alpha = -start / curvature;
+    for _ in 0..12 {
+        let [value, curvature] = slope(alpha);
+        if value.abs() <= 0.02 * -start {
+            return alpha;
+        }
+        if value < 0.0 {
+            low = alpha;
+        } else {
+            high = alpha;
+        }
+        let newton = alpha - value / curvature;
+        alpha = if newton > low && newton < high {
+            newton
+        } else if high.is_finite() {
+            0.5 * (low + high)
+        } else {
+            2.0 * alpha
+        };
+    }
+    low
 }
 
 fn milliseconds(since: Instant) -> f64 {

@@ -98,8 +98,20 @@ impl<'a> System<'a> {
         bent: &Bent,
         f: &mut Vec<DVec3>,
     ) {
-        self.constant_force(dampers, f);
+        self.outer_force(start, share, x, dampers, f);
         self.elements.add_force(x, bent, f);
+    }
+
+    /// The same without the elastic ones.
+    pub(super) fn outer_force(
+        &self,
+        start: &Start<'_>,
+        share: f64,
+        x: &[DVec3],
+        dampers: &Dampers<'_>,
+        f: &mut Vec<DVec3>,
+    ) {
+        self.constant_force(dampers, f);
         for stitch in &self.elements.stitches {
             stitch.at(start.time + share * start.dt).add_force(x, f);
         }

@@ -18,8 +18,9 @@
 //! | `touching` | what touches in the loops of Newmark, by whoever knows |
 //! | `damping`, `air` | the damping matrix; drag and wind |
 //! | `stability` | how long a loop may be |
-//! | `integrator`, `implicit` | semi-implicit Newmark; implicit Euler |
-//! | `solve`, `multilevel` | sparse block matrices, conjugate gradients; their preconditioner |
+//! | `implicit`, `rows` | the one solve; contact, friction and strain limit in it |
+//! | `integrator` | semi-implicit Newmark |
+//! | `solve`, `multilevel` | sparse block matrices; their preconditioner |
 
 mod air;
 mod bend;
@@ -31,6 +32,7 @@ mod integrator;
 mod material;
 mod multilevel;
 mod pins;
+mod rows;
 mod seams;
 mod solve;
 mod springs;
@@ -51,13 +53,14 @@ pub use air::Air;
 use elements::Elements;
 pub use elements::RestShape;
 pub use fabrics::{FABRICS, FabricError};
-pub use implicit::ImplicitEuler;
+pub use implicit::Implicit;
 pub use integrator::Newmark;
 use integrator::{Start, System};
 pub use material::Fabric;
 use multilevel::Hierarchy;
 use pins::Pin;
 pub use pins::SoftPin;
+use rows::Rows;
 pub use seams::Seam;
 use seams::Stitch;
 use springs::Spring;
@@ -90,15 +93,15 @@ impl Default for Settings {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Integrator {
-    /// Explicit elasticity, implicit damping, several loops per interval.
+    /// Everything implicit: elasticity, contact, friction and strain limit in one solve.
+    Implicit(Implicit),
+    /// Explicit elasticity, implicit damping, several loops per interval: that of the papers.
     Newmark(Newmark),
-    /// Everything implicit, one step per interval.
-    ImplicitEuler(ImplicitEuler),
 }
 
 impl Default for Integrator {
     fn default() -> Self {
-        Self::Newmark(Newmark::default())
+        Self::Implicit(Implicit::default())
     }
 }
 
@@ -161,6 +164,17 @@ pub struct Proposal {
     pub contact: TouchWork,
     /// Stretch beyond the limit that is left.
     pub strain: StrainReport,
+    /// What holds faces at their strain limit, by face: the first guess for the next interval.
+    pub tension: Vec<Tension>,
+}
+
+/// What holds a face at its strain limit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tension {
+    /// Face of the mesh.
+    pub face: u32,
+    /// Against its largest stretch, N·m: what an elastic energy would lose per unit of it.
+    pub pull: f64,
 }
 
 /// Energies of the free and pinned cloth vertices, J.
@@ -346,7 +360,7 @@ impl Dynamics {
         self.node_inverse_mass = inverse.collect();
         self.hierarchy = match self.settings.integrator {
             Integrator::Newmark(_) => Hierarchy::default(),
-            Integrator::ImplicitEuler(_) => {
+            Integrator::Implicit(_) => {
                 let free: Vec<bool> = self.node_inverse_mass.iter().map(|&w| w > 0.0).collect();
                 Hierarchy::new(&self.elements.pattern, &free)
             }
@@ -377,16 +391,14 @@ impl Dynamics {
         time: f64,
         dt: f64,
     ) -> Proposal {
-        self.propose_touching(x0, v0, target, time, dt, None)
+        self.propose_touching(x0, v0, target, time, dt, None, &[])
     }
 
-    /// Whether the integrator lets contact act within its loops.
-    pub fn takes_contact(&self) -> bool {
-        matches!(self.settings.integrator, Integrator::Newmark(_))
-    }
-
-    /// [`Self::propose`] with contact in every loop, if the integrator [takes](Self::takes_contact)
-    /// it.
+    /// [`Self::propose`] with contact in every loop, and with the tension that the interval before has left.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "a state, an interval, and what acts in it"
+    )]
     pub fn propose_touching(
         &self,
         x0: &[DVec3],
@@ -395,6 +407,7 @@ impl Dynamics {
         time: f64,
         dt: f64,
         contact: Option<&mut dyn Touch>,
+        tension: &[Tension],
     ) -> Proposal {
         let start = Start {
             x: &self.gather(x0),
@@ -403,13 +416,27 @@ impl Dynamics {
             time,
             dt,
         };
+        let mut left = Vec::new();
         let advance = match &self.settings.integrator {
             Integrator::Newmark(newmark) => {
                 let touching = contact
                     .map(|contact| Touching::new(contact, &self.node_of(), [x0, target], dt));
                 newmark.advance(&self.system(), start, touching)
             }
-            Integrator::ImplicitEuler(euler) => euler.advance(&self.system(), start),
+            Integrator::Implicit(solve) => {
+                let list = contact
+                    .as_ref()
+                    .map_or(Vec::new(), |contact| contact.rows());
+                let node_of = self.node_of();
+                let mut rows = Rows::new(&list, &node_of, &self.inverse_mass, [x0, target]);
+                let mut pull = self.elements.pull_of(tension);
+                let advance = solve.advance(&self.system(), start, &mut rows, &mut pull);
+                left = self.elements.tension_of(&pull);
+                if let Some(contact) = contact {
+                    contact.press(&rows.contact_forces());
+                }
+                advance
+            }
         };
         // obstacles, and cloths without a model
         let mut x = target.to_vec();
@@ -431,6 +458,7 @@ impl Dynamics {
             solve_ms: advance.solve_ms,
             contact: advance.contact,
             strain: self.elements.strain(&advance.x),
+            tension: left,
         }
     }
 
@@ -457,7 +485,7 @@ impl Dynamics {
             Integrator::Newmark(newmark) => {
                 newmark.cfl * self.system().stable_loop(&self.gather(x)).0
             }
-            Integrator::ImplicitEuler(_) => f64::INFINITY,
+            Integrator::Implicit(_) => f64::INFINITY,
         }
     }
 
@@ -469,7 +497,7 @@ impl Dynamics {
                 let (node, _) = self.system().stiffest(&self.gather(x))?;
                 Some(self.nodes[node])
             }
-            Integrator::ImplicitEuler(_) => None,
+            Integrator::Implicit(_) => None,
         }
     }
 

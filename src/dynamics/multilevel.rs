@@ -17,8 +17,10 @@
 //! Gauss-Seidel takes 120 to 160).
 
 use glam::{DMat3, DVec3};
+use rayon::prelude::*;
 
-use super::solve::{BlockMatrix, Pattern};
+use super::rows::{Row, Rows};
+use super::solve::{BlockMatrix, GRAIN, Pattern};
 
 /// Marks a node in no patch: it follows a script.
 const NONE: u32 = u32::MAX;
@@ -39,16 +41,18 @@ pub(super) struct Hierarchy {
 struct Level {
     patch_of: Vec<u32>,
     count: usize,
+    /// Nodes of patch p: `nodes[first[p]..first[p + 1]]`.
+    first: Vec<u32>,
+    nodes: Vec<u32>,
 }
 
 impl Hierarchy {
     /// Patches of radius 1, 2, 4 … steps in the graph of the matrix, until there are few.
     pub(super) fn new(pattern: &Pattern, free: &[bool]) -> Self {
-        let neighbours = pattern.neighbours();
         let mut levels: Vec<Level> = Vec::new();
         let mut radius = 1;
         loop {
-            let level = Level::new(&neighbours, free, radius);
+            let level = Level::new(pattern, free, radius);
             // as many patches as separate pieces: larger radii change nothing
             let stuck = (levels.last()).is_some_and(|finer| finer.count <= level.count);
             let done = level.count <= COARSEST || stuck;
@@ -59,7 +63,10 @@ impl Hierarchy {
             radius *= 2;
         }
         let coarsest = levels.last_mut().expect("the loop pushes before it ends");
-        coarsest.reduce_bandwidth(&neighbours);
+        coarsest.reduce_bandwidth(pattern);
+        for level in &mut levels {
+            level.list_nodes();
+        }
         Self { levels }
     }
 }
@@ -67,7 +74,7 @@ impl Hierarchy {
 impl Level {
     /// Seeds more than `radius` steps apart in the order of their numbers; each node joins a
     /// nearest seed.
-    fn new(neighbours: &[Vec<u32>], free: &[bool], radius: u32) -> Self {
+    fn new(pattern: &Pattern, free: &[bool], radius: u32) -> Self {
         let n = free.len();
         let mut covered = vec![NONE; n];
         let mut seeds: Vec<u32> = Vec::new();
@@ -86,7 +93,7 @@ impl Level {
             for _ in 0..radius {
                 next.clear();
                 for &i in &front {
-                    for &j in &neighbours[i as usize] {
+                    for &j in pattern.neighbours(i as usize) {
                         if free[j as usize] && covered[j as usize] == NONE {
                             covered[j as usize] = seed;
                             next.push(j);
@@ -105,7 +112,7 @@ impl Level {
         while !front.is_empty() {
             next.clear();
             for &i in &front {
-                for &j in &neighbours[i as usize] {
+                for &j in pattern.neighbours(i as usize) {
                     if free[j as usize] && patch_of[j as usize] == NONE {
                         patch_of[j as usize] = patch_of[i as usize];
                         next.push(j);
@@ -117,14 +124,35 @@ impl Level {
         Self {
             patch_of,
             count: seeds.len(),
+            first: Vec::new(),
+            nodes: Vec::new(),
         }
     }
 
+    /// Lists the nodes by patch.
+    fn list_nodes(&mut self) {
+        let nodes = 0..self.patch_of.len() as u32;
+        self.nodes = nodes
+            .filter(|&i| self.patch_of[i as usize] != NONE)
+            .collect();
+        (self.nodes).sort_by_key(|&i| self.patch_of[i as usize]);
+        let before = |p: u32| {
+            let nodes = &self.nodes;
+            nodes.partition_point(|&i| self.patch_of[i as usize] < p) as u32
+        };
+        self.first = (0..=self.count as u32).map(before).collect();
+    }
+
+    /// The nodes of a patch, ascending.
+    fn nodes_of(&self, patch: usize) -> &[u32] {
+        &self.nodes[self.first[patch] as usize..self.first[patch + 1] as usize]
+    }
+
     /// Numbers the patches so that neighbours have near numbers \[CM69\].
-    fn reduce_bandwidth(&mut self, neighbours: &[Vec<u32>]) {
+    fn reduce_bandwidth(&mut self, pattern: &Pattern) {
         let mut adjacent: Vec<Vec<u32>> = vec![Vec::new(); self.count];
-        for (i, list) in neighbours.iter().enumerate() {
-            for &j in list {
+        for i in 0..self.patch_of.len() {
+            for &j in pattern.neighbours(i) {
                 let (a, b) = (self.patch_of[i], self.patch_of[j as usize]);
                 if a != NONE && b != NONE && a != b {
                     adjacent[a as usize].push(b);
@@ -173,89 +201,143 @@ pub(super) struct Preconditioner {
     /// Inverse diagonal blocks of the nodes, then of each level but the coarsest.
     inverse: Vec<Vec<DMat3>>,
     coarsest: Envelope,
-    sums: Vec<DVec3>,
+    /// Of each level.
+    sums: Vec<Vec<DVec3>>,
 }
 
 impl Preconditioner {
-    /// Sets up for a matrix on the free nodes of the hierarchy.
+    /// Sets up for a matrix and rows on the free nodes of the hierarchy; patches only if asked to:
+    /// what they do changes slowly.
     pub(super) fn update(
         &mut self,
         matrix: &BlockMatrix,
         pattern: &Pattern,
         hierarchy: &Hierarchy,
+        rows: &Rows,
+        with_patches: bool,
     ) {
         let levels = &hierarchy.levels;
         let Some((coarsest, between)) = levels.split_last() else {
             return;
         };
         self.inverse.resize(levels.len(), Vec::new());
-        let free = &coarsest.patch_of;
-        self.inverse[0].clear();
-        let diagonal = matrix.diagonal.iter().zip(free);
-        self.inverse[0]
-            .extend(diagonal.map(|(d, &p)| if p == NONE { DMat3::ZERO } else { d.inverse() }));
+        let fine = &mut self.inverse[0];
+        fine.resize(coarsest.patch_of.len(), DMat3::ZERO);
+        fine.par_iter_mut()
+            .enumerate()
+            .with_min_len(GRAIN)
+            .for_each(|(node, inverse)| {
+                if coarsest.patch_of[node] != NONE {
+                    let mut sum = matrix.diagonal[node];
+                    for (row, w) in rows.at(node).filter(|(row, _)| row.is_active()) {
+                        sum += row.block() * (w * w);
+                    }
+                    *inverse = sum.inverse();
+                }
+            });
+        if !with_patches {
+            return;
+        }
+        let active: Vec<(&Row, DMat3)> = (rows.rows.iter())
+            .filter(|row| row.is_active())
+            .map(|row| (row, row.block()))
+            .collect();
         for (level, inverse) in between.iter().zip(&mut self.inverse[1..]) {
-            inverse.clear();
-            inverse.resize(level.count, DMat3::ZERO);
-            for (d, &p) in matrix.diagonal.iter().zip(&level.patch_of) {
-                if p != NONE {
-                    inverse[p as usize] += *d;
+            let patches = (0..level.count).into_par_iter().with_min_len(16);
+            let sums = patches.map(|patch| {
+                let mut sum = DMat3::ZERO;
+                for &node in level.nodes_of(patch) {
+                    sum += matrix.diagonal[node as usize];
+                    matrix.each_of_row(pattern, node as usize, |j, block| {
+                        if level.patch_of[j as usize] == patch as u32 {
+                            sum += block;
+                        }
+                    });
                 }
-            }
-            for (i, j, block) in matrix.upper(pattern) {
-                let (p, q) = (level.patch_of[i], level.patch_of[j]);
-                if p == q && p != NONE {
-                    inverse[p as usize] += *block + block.transpose();
-                }
+                sum
+            });
+            sums.collect_into_vec(inverse);
+            for (row, block) in &active {
+                level.add_row(row, |p, w| inverse[p as usize] += *block * (w * w));
             }
             for block in inverse {
                 *block = block.inverse();
             }
         }
         self.coarsest.assemble(matrix, pattern, coarsest);
+        for (row, block) in &active {
+            coarsest.add_row(row, |p, w| self.coarsest.add(p, p, *block * (w * w)));
+        }
         self.coarsest.factorise();
     }
 
-    /// `z` = the correction of the residual `r`; returns r · z.
+    /// `z` = the correction of the residual `r`.
     pub(super) fn apply(&mut self, hierarchy: &Hierarchy, r: &[DVec3], z: &mut [DVec3]) {
         let Some((coarsest, between)) = hierarchy.levels.split_last() else {
             return;
         };
-        for ((z, r), w) in z.iter_mut().zip(r).zip(&self.inverse[0]) {
-            *z = *w * *r;
-        }
-        for (level, inverse) in between.iter().zip(&self.inverse[1..]) {
-            level.restrict(r, &mut self.sums);
-            for (sum, w) in self.sums.iter_mut().zip(inverse) {
-                *sum = *w * *sum;
+        let Self {
+            inverse,
+            coarsest: factor,
+            sums,
+        } = self;
+        sums.resize(hierarchy.levels.len(), Vec::new());
+        let (last, sums) = sums.split_last_mut().expect("as many as levels");
+        let solve = || {
+            coarsest.restrict(r, None, last);
+            factor.solve(last);
+        };
+        let restrict = || {
+            for ((level, inverse), sums) in between.iter().zip(&inverse[1..]).zip(sums.iter_mut()) {
+                level.restrict(r, Some(inverse), sums);
             }
-            level.prolong(&self.sums, z);
-        }
-        coarsest.restrict(r, &mut self.sums);
-        self.coarsest.solve(&mut self.sums);
-        coarsest.prolong(&self.sums, z);
+        };
+        rayon::join(solve, restrict);
+        let fine = &inverse[0];
+        z.par_chunks_mut(GRAIN).enumerate().for_each(|(k, z)| {
+            for (i, z) in (k * GRAIN..).zip(z) {
+                if coarsest.patch_of[i] == NONE {
+                    *z = DVec3::ZERO;
+                    continue;
+                }
+                let mut sum = fine[i] * r[i];
+                for (level, sums) in between.iter().zip(sums.iter()) {
+                    sum += sums[level.patch_of[i] as usize];
+                }
+                *z = sum + last[coarsest.patch_of[i] as usize];
+            }
+        });
     }
 }
 
 impl Level {
-    /// Pᵀ r: sums over the patches.
-    fn restrict(&self, r: &[DVec3], sums: &mut Vec<DVec3>) {
-        sums.clear();
-        sums.resize(self.count, DVec3::ZERO);
-        for (r, &p) in r.iter().zip(&self.patch_of) {
-            if p != NONE {
-                sums[p as usize] += *r;
+    /// The patches of a row with their weights, where these do not cancel.
+    fn add_row(&self, row: &Row, mut add: impl FnMut(u32, f64)) {
+        let patch = row.nodes.map(|node| match node {
+            NONE => NONE,
+            _ => self.patch_of[node as usize],
+        });
+        for k in 0..4 {
+            if patch[k] == NONE || patch[..k].contains(&patch[k]) {
+                continue;
+            }
+            let own = (k..4).filter(|&l| patch[l] == patch[k]);
+            let weight: f64 = own.map(|l| row.weights[l]).sum();
+            if weight.abs() > 1e-9 {
+                add(patch[k], weight);
             }
         }
     }
 
-    /// z += P values.
-    fn prolong(&self, values: &[DVec3], z: &mut [DVec3]) {
-        for (z, &p) in z.iter_mut().zip(&self.patch_of) {
-            if p != NONE {
-                *z += values[p as usize];
-            }
-        }
+    /// Sums over the patches, each multiplied by its block if there are any.
+    fn restrict(&self, r: &[DVec3], blocks: Option<&[DMat3]>, sums: &mut Vec<DVec3>) {
+        let patches = (0..self.count).into_par_iter().with_min_len(64);
+        let patches = patches.map(|patch| {
+            let nodes = self.nodes_of(patch).iter();
+            let sum = nodes.map(|&node| r[node as usize]).sum::<DVec3>();
+            blocks.map_or(sum, |blocks| blocks[patch] * sum)
+        });
+        patches.collect_into_vec(sums);
     }
 }
 
@@ -278,11 +360,12 @@ impl Envelope {
     /// Pᵀ A P of a level.
     fn assemble(&mut self, matrix: &BlockMatrix, pattern: &Pattern, level: &Level) {
         let mut first: Vec<u32> = (0..level.count as u32).collect();
-        for (i, j, _) in matrix.upper(pattern) {
-            let (p, q) = (level.patch_of[i], level.patch_of[j]);
-            if p != NONE && q != NONE {
-                let (low, high) = (p.min(q), p.max(q) as usize);
-                first[high] = first[high].min(low);
+        for (i, &p) in level.patch_of.iter().enumerate() {
+            for &j in pattern.neighbours(i) {
+                let q = level.patch_of[j as usize];
+                if p != NONE && q != NONE {
+                    first[p as usize] = first[p as usize].min(q);
+                }
             }
         }
         self.first = first.iter().flat_map(|&p| [3 * p; 3]).collect();
@@ -299,18 +382,13 @@ impl Envelope {
                 self.add(p, p, *d);
             }
         }
-        for (i, j, block) in matrix.upper(pattern) {
-            let (p, q) = (level.patch_of[i], level.patch_of[j]);
-            if p == NONE || q == NONE {
-                continue;
-            }
-            if p == q {
-                self.add(p, p, *block + block.transpose());
-            } else if p > q {
-                self.add(p, q, *block);
-            } else {
-                self.add(q, p, block.transpose());
-            }
+        for (i, &p) in level.patch_of.iter().enumerate() {
+            matrix.each_of_row(pattern, i, |j, block| {
+                let q = level.patch_of[j as usize];
+                if p != NONE && q != NONE && p >= q {
+                    self.add(p, q, block);
+                }
+            });
         }
     }
 

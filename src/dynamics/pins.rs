@@ -65,7 +65,7 @@ mod tests {
     fn integrators() -> [Integrator; 2] {
         [
             Integrator::default(),
-            Integrator::ImplicitEuler(ImplicitEuler::default()),
+            Integrator::Implicit(Implicit::default()),
         ]
     }
 

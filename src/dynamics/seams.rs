@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn a_seam_waits_then_closes_to_its_gap_and_not_to_contact() {
-        let euler = Integrator::ImplicitEuler(ImplicitEuler::default());
+        let euler = Integrator::Implicit(Implicit::default());
         for integrator in [Integrator::default(), euler] {
             let (dynamics, mut x, pairs) = two_strips(integrator);
             let start = x.clone();

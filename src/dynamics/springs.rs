@@ -48,10 +48,15 @@ impl Spring {
         0.5 * self.stiffness * extension * extension
     }
 
+    /// Elastic force on the first end; that on the second is its opposite.
+    pub(super) fn pull(&self, x: &[DVec3]) -> DVec3 {
+        let (extension, direction) = self.extension(x);
+        self.stiffness * extension * direction
+    }
+
     /// Adds the elastic force on both ends.
     pub(super) fn add_force(&self, x: &[DVec3], f: &mut [DVec3]) {
-        let (extension, direction) = self.extension(x);
-        let pull = self.stiffness * extension * direction;
+        let pull = self.pull(x);
         f[self.ends[0] as usize] += pull;
         f[self.ends[1] as usize] -= pull;
     }

@@ -252,75 +252,6 @@ impl Elements {
     }
 }
 
-/// Hardened triangles, in an implicit step.
-impl Elements {
-    /// Faces close to their limit.
-    pub(super) fn near_limit(&self, x: &[DVec3]) -> Vec<u32> {
-        let near = |t: &Triangle| t.largest_stretch(x).value > near(t);
-        let faces = self.faces.iter().enumerate();
-        let near = faces.filter(|(_, t)| near(t));
-        near.map(|(k, _)| k as u32).collect()
-    }
-
-    /// Energy of hardening, J.
-    pub(super) fn hard_energy(&self, hard: &[u32], x: &[DVec3]) -> f64 {
-        let energy = |&k: &u32| {
-            let triangle = &self.faces[k as usize];
-            let excess = (triangle.largest_stretch(x).value - near(triangle)).max(0.0);
-            0.5 * hardness(triangle) * excess * excess
-        };
-        hard.iter().map(energy).sum()
-    }
-
-    /// Adds the forces of hardening.
-    pub(super) fn add_hard_force(&self, hard: &[u32], x: &[DVec3], f: &mut [DVec3]) {
-        for &k in hard {
-            let triangle = &self.faces[k as usize];
-            let stretch = triangle.largest_stretch(x);
-            let excess = (stretch.value - near(triangle)).max(0.0);
-            let slope = triangle.stretch_slope(&stretch);
-            for (slope, v) in slope.into_iter().zip(triangle.vertices) {
-                f[v as usize] -= hardness(triangle) * excess * slope;
-            }
-        }
-    }
-
-    /// Adds the stiffness of hardening, `κ A ∇σ ∇σᵀ`.
-    pub(super) fn add_hard_matrix(
-        &self,
-        hard: &[u32],
-        x: &[DVec3],
-        stiffness: f64,
-        matrix: &mut BlockMatrix,
-    ) {
-        for &k in hard {
-            let triangle = &self.faces[k as usize];
-            let slope = triangle.stretch_slope(&triangle.largest_stretch(x));
-            let weight = stiffness * hardness(triangle);
-            for (slope, &v) in slope.iter().zip(&triangle.vertices) {
-                matrix.add_diagonal(v, outer(weight * *slope, *slope));
-            }
-            for (&slot, [i, j]) in self.face_slots[k as usize]
-                .iter()
-                .zip([[0, 1], [0, 2], [1, 2]])
-            {
-                matrix.add(slot, outer(weight * slope[i], slope[j]));
-            }
-        }
-    }
-}
-
-/// Stretch from which on a triangle is hard.
-fn near(triangle: &Triangle) -> f64 {
-    1.0 + NEAR * (triangle.limit - 1.0)
-}
-
-/// κ A, N·m.
-fn hardness(triangle: &Triangle) -> f64 {
-    let [warp, _, weft] = triangle.stretch;
-    HARDER * warp.max(weft) * triangle.area
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::tests::bodies::{cloth, shaken, sheet};
@@ -338,7 +269,7 @@ mod tests {
     #[test]
     fn a_soft_cloth_that_falls_into_its_pins_keeps_the_limit_on_every_frame() {
         let (mesh, rest) = sheet(12);
-        let euler = Integrator::ImplicitEuler(ImplicitEuler::default());
+        let euler = Integrator::Implicit(Implicit::default());
         for stretch in [Stretch::Springs, Stretch::Membrane] {
             for integrator in [Integrator::default(), euler.clone()] {
                 for strain_limit in [0.1, f64::INFINITY] {

@@ -127,13 +127,18 @@ impl Triangle {
         0.5 * self.area * (stretch + self.shear * s.shear * s.shear)
     }
 
-    /// Adds the elastic force on the corners.
-    pub(super) fn add_force(&self, x: &[DVec3], f: &mut [DVec3]) {
+    /// Elastic force on the corners.
+    pub(super) fn forces(&self, x: &[DVec3]) -> [DVec3; 3] {
         let s = self.strain(x);
         let pa = s.stress[0] * s.direction[0] + self.shear * s.shear * s.b;
         let pb = s.stress[1] * s.direction[1] + self.shear * s.shear * s.a;
-        for (g, &v) in self.gradient.iter().zip(&self.vertices) {
-            f[v as usize] -= self.area * (g.x * pa + g.y * pb);
+        self.gradient.map(|g| -(self.area * (g.x * pa + g.y * pb)))
+    }
+
+    /// Adds the elastic force on the corners.
+    pub(super) fn add_force(&self, x: &[DVec3], f: &mut [DVec3]) {
+        for (force, &v) in self.forces(x).into_iter().zip(&self.vertices) {
+            f[v as usize] += force;
         }
     }
 
@@ -239,14 +244,15 @@ impl Triangle {
     /// Whether some direction is stretched beyond the limit L: whether `L² − FᵀF` has a negative
     /// eigenvalue.
     pub(super) fn exceeds_limit(&self, x: &[DVec3]) -> bool {
+        self.exceeds(self.limit, x) // no limit: ∞ · ∞ is above everything
+    }
+
+    /// Whether some direction is stretched beyond `most`.
+    pub(super) fn exceeds(&self, most: f64, x: &[DVec3]) -> bool {
         let [a, b] = self.columns(x);
-        let most = self.limit * self.limit;
-        let (left, right, ab) = (
-            most - a.length_squared(),
-            most - b.length_squared(),
-            a.dot(b),
-        );
-        // no limit: ∞ · ∞ is above everything
+        let most = most * most;
+        let (left, right) = (most - a.length_squared(), most - b.length_squared());
+        let ab = a.dot(b);
         left < 0.0 || right < 0.0 || left * right < ab * ab
     }
 

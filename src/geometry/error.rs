@@ -3,6 +3,15 @@
 use glam::DVec3;
 
 /// Why a mesh is not one that Percale can work on.
+///
+/// # Examples
+/// ```
+/// use percale::{Mesh, MeshError};
+///
+/// let error = Mesh::new(3, vec![[0, 1, 3]]).unwrap_err();
+/// assert!(matches!(error, MeshError::IndexOutOfRange { face: 0, vertex: 3, .. }));
+/// assert!(error.to_string().starts_with("face 0 uses vertex 3, but there are only 3"));
+/// ```
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MeshError {

@@ -9,13 +9,13 @@ use super::MeshError;
 use super::Pair;
 
 /// Marks "no face" in owner tables.
-pub const NONE: u32 = u32::MAX;
+pub(crate) const NONE: u32 = u32::MAX;
 
 /// Smallest non-zero coordinate, in metres: below it products of differences could underflow
 /// (docs/method.md §1).
-pub const SMALLEST_COORDINATE: f64 = 1e-70;
+pub(crate) const SMALLEST_COORDINATE: f64 = 1e-70;
 /// Largest coordinate, in metres.
-pub const LARGEST_COORDINATE: f64 = 1e30;
+pub(crate) const LARGEST_COORDINATE: f64 = 1e30;
 
 /// What a body is for the certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -195,7 +195,7 @@ impl Mesh {
     }
 
     /// The face that reports a vertex; [`NONE`] if no face uses it.
-    pub fn vertex_owner(&self) -> &[u32] {
+    pub(crate) fn vertex_owner(&self) -> &[u32] {
         &self.vertex_owner
     }
 
@@ -304,7 +304,7 @@ impl Lists {
 
 /// Checks that there is one position per vertex and that each coordinate is in the range of the
 /// guarantee: 0, or between [`SMALLEST_COORDINATE`] and [`LARGEST_COORDINATE`] in magnitude.
-pub fn check_positions(mesh: &Mesh, x: &[DVec3]) -> Result<(), MeshError> {
+pub(crate) fn check_positions(mesh: &Mesh, x: &[DVec3]) -> Result<(), MeshError> {
     if x.len() != mesh.vertex_count() {
         return Err(MeshError::PositionCount {
             positions: x.len(),

@@ -1,28 +1,30 @@
 //! Shapes and their straight-line motion; nothing here knows masses or forces.
 
-pub mod aabb;
+mod aabb;
 mod box32;
 mod bvh;
+#[doc(hidden)]
 pub mod ccd;
-pub mod collider;
+pub(crate) mod collider;
 pub(crate) mod critical;
 mod error;
-pub mod impact;
-pub mod intersect;
+pub(crate) mod impact;
+pub(crate) mod intersect;
 mod margin;
-pub mod mesh;
+pub(crate) mod mesh;
 mod nearby;
 mod proof;
-pub mod proximity;
-pub mod sweep;
+pub(crate) mod proximity;
+pub(crate) mod sweep;
 mod sweep32;
-pub mod topology;
+pub(crate) mod topology;
 
 pub use aabb::Aabb;
+pub use ccd::Mode;
 pub use collider::{Asked, Collider, Foreseen, Look, Motion};
 pub use error::MeshError;
 pub use impact::{ContactPoint, Impact, Pair};
-pub use intersect::{Crossings, crossing_faces, crossings};
+pub use intersect::{Crossings, Scope, crossing_faces, crossings};
 pub use margin::Margin;
 pub use mesh::{Body, BodyKind, Mesh};
 pub use proof::Proof;

@@ -49,7 +49,7 @@ impl Proximity {
 }
 
 /// Closest points of vertex `x[0]` and face `x[1..4]`.
-pub fn closest_points_vertex_face(x: [DVec3; 4]) -> Closest {
+pub(crate) fn closest_points_vertex_face(x: [DVec3; 4]) -> Closest {
     let [p, a, b, c] = x;
     let mut best = closest_points_vertex_edge(p, a, b).spread([0, 1, 2]);
     best = best.nearer(closest_points_vertex_edge(p, b, c).spread([0, 2, 3]));
@@ -77,7 +77,7 @@ pub fn closest_points_vertex_face(x: [DVec3; 4]) -> Closest {
 }
 
 /// Closest points of edges `x[0..2]` and `x[2..4]`.
-pub fn closest_points_edge_edge(x: [DVec3; 4]) -> Closest {
+pub(crate) fn closest_points_edge_edge(x: [DVec3; 4]) -> Closest {
     let [a0, a1, b0, b1] = x;
     let mut best = closest_points_vertex_edge(a0, b0, b1).spread([0, 2, 3]);
     best = best.nearer(closest_points_vertex_edge(a1, b0, b1).spread([1, 2, 3]));

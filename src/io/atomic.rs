@@ -15,7 +15,7 @@ pub fn write_atomically(
 }
 
 /// [`write_atomically`] under a name of the caller's choice, which nobody else may be writing to.
-pub(super) fn write_by_way_of(
+pub(crate) fn write_by_way_of(
     draft: &Path,
     path: &Path,
     content: impl FnOnce(&mut dyn Write) -> io::Result<()>,

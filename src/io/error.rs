@@ -26,7 +26,7 @@ impl FileError {
     }
 
     /// What the system said when the file was opened, read or written.
-    pub fn from_io(path: &Path, error: &std::io::Error) -> Self {
+    pub(super) fn from_io(path: &Path, error: &std::io::Error) -> Self {
         let problem = match error.kind() {
             std::io::ErrorKind::NotFound => Problem::Missing,
             std::io::ErrorKind::IsADirectory => Problem::IsFolder,
@@ -221,7 +221,7 @@ pub enum Problem {
 
     /// The mesh cannot be used.
     #[error("{0}")]
-    Mesh(#[from] crate::error::MeshError),
+    Mesh(#[from] crate::geometry::MeshError),
 }
 
 fn at(place: &Place) -> String {

@@ -1,4 +1,4 @@
-//! Files: meshes in and out, the result folder.
+//! Files: meshes in and out.
 //!
 //! [`read`] takes OBJ, PLY and STL, plain or gzip-compressed. What it returns is checked: every coordinate finite and in the range
 //! of the guarantee, every index valid, no face degenerate or double; otherwise a [`FileError`] names file, line or byte, and what
@@ -7,23 +7,17 @@
 
 mod atomic;
 mod builder;
-mod cache;
-mod checkpoint;
-mod checksums;
 mod error;
-pub mod export;
 mod gzip;
-mod lock;
 mod mesh_file;
+#[doc(hidden)]
 pub mod obj;
-pub mod pc2;
-pub mod ply;
+pub(crate) mod pc2;
+pub(crate) mod ply;
 mod polygon;
-pub mod recording;
-pub mod result;
 mod stl;
 mod text;
-mod usda;
+pub(crate) mod usda;
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -32,6 +26,7 @@ use std::path::Path;
 use flate2::{Compression, write::GzEncoder};
 
 pub use atomic::write_atomically;
+pub(crate) use atomic::write_by_way_of;
 pub use error::{FileError, Place, Problem};
 pub use mesh_file::{Assembly, Attribute, MeshFile, Polygons, ScalarKind, Uv, assemble};
 

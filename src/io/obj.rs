@@ -1,5 +1,7 @@
 //! Wavefront OBJ, read and written.
 //!
+//! Internal: may change without notice. Open for tests and the command line.
+//!
 //! Read: `v` (with colours, if there are any), `vt`, `f` in all its forms with positive and negative indices, `o` and `g` as
 //! names of parts, line continuation, comments, any line end. `vn` is counted so that indices can be checked, and
 //! dropped: normals are stale as soon as something moves. Other statements (materials, lines, points, curves, private
@@ -411,6 +413,7 @@ mod tests {
         assert_eq!(file.attributes[3].values, [1.0, 1.0, 0.5]);
     }
 
+    /// A table: one row for each fault.
     #[test]
     fn what_is_wrong_is_named_with_its_line() {
         let with = |line: &str| format!("{TRIANGLE}{line}\n");

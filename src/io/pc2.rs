@@ -18,7 +18,7 @@ const HEADER: u64 = 32;
 ///
 /// # Errors
 /// What is wrong with the file, and where.
-pub fn read(path: &Path) -> Result<Vec<Vec<DVec3>>, String> {
+pub(crate) fn read(path: &Path) -> Result<Vec<Vec<DVec3>>, String> {
     let named = |message: String| format!("{}: {message}", path.display());
     let system = |error: io::Error| named(error.to_string());
     let file = File::open(path).map_err(system)?;
@@ -72,7 +72,7 @@ pub fn read(path: &Path) -> Result<Vec<Vec<DVec3>>, String> {
 ///
 /// # Panics
 /// If a sample has another number of vertices.
-pub fn write(
+pub(crate) fn write(
     out: &mut dyn Write,
     vertex_count: usize,
     samples: impl ExactSizeIterator<Item = io::Result<Vec<DVec3>>>,

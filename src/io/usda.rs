@@ -5,16 +5,16 @@ use std::io::{self, Write};
 use glam::{DVec3, Vec3};
 
 /// What a stage is about, beyond its meshes.
-pub(super) struct Stage<'a> {
-    pub(super) fps: f64,
-    pub(super) frame_count: u64,
+pub(crate) struct Stage<'a> {
+    pub(crate) fps: f64,
+    pub(crate) frame_count: u64,
     /// Name of the root.
-    pub(super) name: &'a str,
+    pub(crate) name: &'a str,
 }
 
 impl Stage<'_> {
     /// Writes what stands before the meshes.
-    pub(super) fn begin(&self, out: &mut dyn Write) -> io::Result<()> {
+    pub(crate) fn begin(&self, out: &mut dyn Write) -> io::Result<()> {
         let Self {
             fps,
             frame_count,
@@ -31,13 +31,13 @@ impl Stage<'_> {
     }
 
     /// Writes what stands behind them.
-    pub(super) fn end(&self, out: &mut dyn Write) -> io::Result<()> {
+    pub(crate) fn end(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "}}")
     }
 }
 
 /// Writes one mesh; an object that never moves is written once.
-pub(super) fn mesh(
+pub(crate) fn mesh(
     out: &mut dyn Write,
     name: &str,
     faces: impl ExactSizeIterator<Item = [u32; 3]>,
@@ -107,7 +107,7 @@ fn points(out: &mut dyn Write, x: impl Iterator<Item = Vec3>) -> io::Result<()> 
 }
 
 /// Names that USD allows, one for each given name and all different.
-pub(super) fn identifiers<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
+pub(crate) fn identifiers<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut taken: Vec<String> = Vec::new();
     for name in names {
         let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };

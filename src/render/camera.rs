@@ -110,7 +110,7 @@ impl Camera {
     }
 
     /// The camera over a picture of so many pixels.
-    pub fn view(&self, width: u32, height: u32) -> View {
+    pub(super) fn view(&self, width: u32, height: u32) -> View {
         let [right, up, forward] = axes(self.target - self.eye);
         View {
             eye: self.eye,
@@ -158,7 +158,7 @@ impl FromStr for Camera {
 /// A camera over a pixel grid. Pixel coordinates: x to the right, y *down*, pixel (0, 0) covers [0,
 /// 1]².
 #[derive(Clone, Copy, Debug)]
-pub struct View {
+pub(super) struct View {
     /// The eye.
     pub eye: DVec3,
     /// Unit vector to the right of the picture.
@@ -177,24 +177,24 @@ pub struct View {
 
 impl View {
     /// World to view axes: x right, y up, z depth.
-    pub fn to_view(&self, p: DVec3) -> DVec3 {
+    pub(super) fn to_view(self, p: DVec3) -> DVec3 {
         let q = p - self.eye;
         DVec3::new(q.dot(self.right), q.dot(self.up), q.dot(self.forward))
     }
 
     /// Pixel coordinates of a point in view axes; its depth must be positive.
-    pub fn to_pixel(&self, q: DVec3) -> DVec2 {
+    pub(super) fn to_pixel(self, q: DVec3) -> DVec2 {
         self.centre + DVec2::new(q.x, -q.y) * (self.focal / q.z)
     }
 
     /// Direction in view axes, of depth 1, seen at a place in pixel coordinates.
-    pub fn ray(&self, pixel: DVec2) -> DVec3 {
+    pub(super) fn ray(&self, pixel: DVec2) -> DVec3 {
         let q = (pixel - self.centre) / self.focal;
         DVec3::new(q.x, -q.y, 1.0)
     }
 
     /// A direction in view axes turned to the world.
-    pub fn to_world(&self, q: DVec3) -> DVec3 {
+    pub(super) fn to_world(self, q: DVec3) -> DVec3 {
         q.x * self.right + q.y * self.up + q.z * self.forward
     }
 }

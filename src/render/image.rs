@@ -12,7 +12,7 @@ pub struct Colour(pub [u8; 3]);
 
 impl Colour {
     /// Red, green and blue as amounts of light, 0 to 1: IEC 61966-2-1, the sRGB transfer function.
-    pub fn to_linear(self) -> Vec3 {
+    pub(crate) fn to_linear(self) -> Vec3 {
         Vec3::from_array(self.0.map(|channel| {
             let c = f32::from(channel) / 255.0;
             if c <= 0.04045 {
@@ -94,7 +94,7 @@ impl Image {
     }
 
     /// The same, to be drawn on.
-    pub fn pixels_mut(&mut self) -> &mut [[u8; 3]] {
+    pub(crate) fn pixels_mut(&mut self) -> &mut [[u8; 3]] {
         &mut self.pixels
     }
 
@@ -112,7 +112,7 @@ impl Image {
     }
 
     /// Copies another image into this one, its corner at (x, y); what does not fit is left out.
-    pub fn paste(&mut self, other: &Image, x: u32, y: u32) {
+    pub(crate) fn paste(&mut self, other: &Image, x: u32, y: u32) {
         let columns = other.width.min(self.width.saturating_sub(x)) as usize;
         let rows = other.height.min(self.height.saturating_sub(y)) as usize;
         for row in 0..rows {

@@ -1,5 +1,7 @@
 //! Software pictures of meshes: no window, no GPU, the same pixels for any number of threads.
 //!
+//! Internal: may change without notice. Open for the command line.
+//!
 //! ```text
 //! Picture ──surface──▶ corner normals ──light──▶ shadow maps ─┐
 //!         ──camera───▶ view axes ──────raster─▶ face ids ─────┴─shade──▶ Image ──▶ PNG, GIF, contact sheet
@@ -20,11 +22,11 @@ mod strain;
 mod surface;
 
 pub use animation::{Animation, Palette};
-pub use camera::{Camera, Framing, View};
+pub use camera::{Camera, Framing};
 pub use draw::draw;
 pub use image::{Colour, Image};
 pub use sheet::{contact_sheet, legend, text};
-pub use strain::{STRAIN_COLOURS, colour_of, principal_stretch, to_vertices};
+pub use strain::{STRAIN_COLOURS, principal_stretch, to_vertices};
 
 use glam::DVec3;
 

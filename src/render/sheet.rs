@@ -93,7 +93,7 @@ pub fn legend(image: &mut Image, low: &str, high: &str) {
     );
 }
 
-/// Rows of a character, five bits each, the leftmost highest.
+/// Rows of a character, five bits each, the leftmost highest. Long because it is a table.
 fn glyph(character: char) -> Option<[u8; 7]> {
     Some(match character {
         '0' => [

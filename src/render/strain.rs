@@ -16,7 +16,7 @@ pub const STRAIN_COLOURS: [Colour; 5] = [
 
 /// The colour of a value from 0 to 1; values outside are clamped, and one that is not a number is
 /// grey.
-pub fn colour_of(value: f32) -> Colour {
+pub(super) fn colour_of(value: f32) -> Colour {
     if value.is_nan() {
         return Colour([128; 3]);
     }

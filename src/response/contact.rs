@@ -117,6 +117,16 @@ impl Balanced {
         }
     }
 
+    /// Where it is, and its direction.
+    pub(super) fn point(&self) -> &ContactPoint {
+        &self.point
+    }
+
+    /// Coulomb coefficient.
+    pub(super) fn friction(&self) -> f64 {
+        self.friction
+    }
+
     /// The vertices of the point.
     pub(super) fn vertices(&self) -> [u32; 4] {
         self.point.vertices

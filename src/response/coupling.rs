@@ -18,7 +18,7 @@ use glam::DVec3;
 use super::Pressed;
 use super::contact::{Balanced, Impulse};
 use crate::geometry::Pair;
-use crate::touch::Touch;
+use crate::touch::{Row, Touch};
 
 /// The contacts of an interval.
 pub struct Coupling {
@@ -122,6 +122,29 @@ impl Coupling {
 impl Touch for Coupling {
     fn vertices(&self) -> &[u32] {
         &self.vertices
+    }
+
+    fn rows(&self) -> Vec<Row> {
+        let row = |contact: &Coupled| {
+            let point = contact.balanced.point();
+            Row {
+                vertices: point.vertices.map(|place| self.vertices[place as usize]),
+                weights: point.weights,
+                normal: point.normal,
+                kept: contact.kept,
+                opening: self.opening,
+                friction: contact.balanced.friction(),
+                force: contact.force,
+            }
+        };
+        self.contacts.iter().map(row).collect()
+    }
+
+    fn press(&mut self, forces: &[DVec3]) {
+        self.h = 1.0;
+        for (contact, &force) in self.contacts.iter_mut().zip(forces) {
+            contact.impulse = contact.balanced.guess(force);
+        }
     }
 
     fn begin(&mut self, h: f64, loops: u32, forces: &mut [DVec3]) {

@@ -211,23 +211,30 @@ impl Repulsion {
         before: &[Pressed],
         candidate: &Candidate<'_>,
     ) -> Coupling {
-        let coupled = |pair: Pair, point: ContactPoint, kept: f64| {
+        let pairs = near.iter().map(|near| near.pair);
+        let mut handed = Handed::new(
+            before,
+            pairs.chain(foreseen.iter().map(|impact| impact.pair)),
+        );
+        let mut coupled = |pair: Pair, point: ContactPoint, kept: f64| {
             let friction = candidate.friction_of(&point);
             let balanced = Balanced::new(point, candidate.inverse_mass, 0.0, DVec3::ZERO, friction);
-            let force = pressed_before(pair, before).map_or(DVec3::ZERO, |before| before.force);
+            let pressed = pressed_before(pair, before).map(|before| before.force);
+            let force = pressed.or_else(|| handed.take(pair)).unwrap_or_default();
             Coupled::new(pair, balanced, kept, force)
         };
-        let coming = foreseen.iter().filter_map(|impact| {
+        let mut contacts: Vec<Coupled> = (near.iter())
+            .map(|near| {
+                let point = near.point();
+                coupled(near.pair, point, self.thickness(near, &point, candidate))
+            })
+            .collect();
+        contacts.extend(foreseen.iter().filter_map(|impact| {
             let (point, x0) = (impact.point(), candidate.start.positions());
             let (gap, end) = (point.gap(x0), point.gap(&candidate.x));
             let kept = gap + impact.time * (end - gap);
             (0.0 < kept && kept < gap).then(|| coupled(impact.pair, point, kept))
-        });
-        let contacts = near.iter().map(|near| {
-            let point = near.point();
-            coupled(near.pair, point, self.thickness(near, &point, candidate))
-        });
-        let contacts = contacts.chain(coming).collect();
+        }));
         Coupling::new(contacts, FRACTION * share / candidate.dt, self.max_sweeps)
     }
 
@@ -347,6 +354,41 @@ fn margin<'a>(thickness: &'a [f64], candidate: &Candidate<'a>) -> Margin<'a> {
 fn pressed_before(pair: Pair, before: &[Pressed]) -> Option<&Pressed> {
     let place = before.binary_search_by_key(&pair, |pressed| pressed.pair);
     place.ok().map(|place| &before[place])
+}
+
+/// Forces of vertices on faces that they have left: what slides from one face to the next is still
+/// pressed.
+struct Handed {
+    /// By vertex, ascending.
+    forces: Vec<(u32, DVec3)>,
+}
+
+impl Handed {
+    /// Of pairs that were pressed before and are not among those now.
+    fn new(before: &[Pressed], now: impl Iterator<Item = Pair>) -> Self {
+        let mut now: Vec<Pair> = now.collect();
+        now.sort_unstable();
+        let left = before
+            .iter()
+            .filter(|p| now.binary_search(&p.pair).is_err());
+        let of_vertex = left.filter_map(|p| match p.pair {
+            Pair::VertexFace { vertex, .. } => Some((vertex, p.force)),
+            Pair::EdgeEdge { .. } => None,
+        });
+        let mut forces: Vec<(u32, DVec3)> = of_vertex.collect();
+        forces.sort_by_key(|&(vertex, _)| vertex);
+        Self { forces }
+    }
+
+    /// The force of a vertex, once.
+    fn take(&mut self, pair: Pair) -> Option<DVec3> {
+        let Pair::VertexFace { vertex, .. } = pair else {
+            return None;
+        };
+        let first = self.forces.partition_point(|&(v, _)| v < vertex);
+        let (_, force) = self.forces.get_mut(first).filter(|(v, _)| *v == vertex)?;
+        Some(std::mem::take(force))
+    }
 }
 
 /// A near pair in the sweeps.

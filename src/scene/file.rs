@@ -11,6 +11,16 @@ use crate::dynamics::FABRICS;
 use crate::error::{MeshError, RefusedStart, StartError};
 
 /// Why a scene cannot be read or started.
+///
+/// # Examples
+/// ```
+/// use percale::{Scene, SceneError};
+///
+/// let error = Scene::load("drop")?.set("frictoin", 0.5).unwrap_err();
+/// assert!(error.to_string().contains("friction"), "{error}");
+/// assert!(matches!(Scene::load("no/such.toml"), Err(SceneError::File { .. })));
+/// # Ok::<(), SceneError>(())
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SceneError {

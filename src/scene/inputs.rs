@@ -11,6 +11,7 @@ use glam::DVec3;
 use sha2::{Digest, Sha256};
 
 use super::check::Problem;
+use super::shapes::FromFile;
 use super::{Motion, Scene, Shape};
 use crate::dynamics::Fabric;
 use crate::io;
@@ -36,7 +37,7 @@ impl Scene {
             (format!("obstacle.{i}.shape"), &mut obstacle.shape, motions)
         });
         for (place, shape, motions) in cloths.chain(obstacles) {
-            if let Shape::File { file, sha256, .. } = shape {
+            if let Shape::File(FromFile { file, sha256, .. }) = shape {
                 pin_file(base, file, sha256, known)
                     .map_err(|message| (format!("{place}.file"), message))?;
             }
@@ -62,7 +63,7 @@ impl Scene {
         let shapes = self.cloth.iter().map(|cloth| &cloth.shape);
         let shapes = shapes.chain(self.obstacle.iter().map(|obstacle| &obstacle.shape));
         let shapes = shapes.filter_map(|shape| match shape {
-            Shape::File { file, sha256, .. } => Some((file.clone(), sha256.clone())),
+            Shape::File(FromFile { file, sha256, .. }) => Some((file.clone(), sha256.clone())),
             _ => None,
         });
         shapes.chain(motions).collect()

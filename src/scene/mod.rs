@@ -36,6 +36,7 @@ mod seams;
 pub mod shapes;
 mod size;
 mod source;
+#[doc(hidden)]
 pub mod tangles;
 
 use std::collections::BTreeMap;
@@ -56,7 +57,7 @@ pub use size::Size;
 use self::source::Source;
 use crate::dynamics::{self, Fabric, Stretch};
 use crate::geometry::BodyKind;
-use crate::grid::Grid;
+pub use crate::grid::Grid;
 use crate::response::{Repulsion, Stage};
 use crate::step::{self, TimeSettings};
 

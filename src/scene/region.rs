@@ -151,14 +151,15 @@ fn mean_edge(shape: &Triangles) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::shapes::{Shape, Sheet};
     use super::*;
 
     fn sheet() -> Triangles {
-        let shape = super::super::Shape::Sheet {
+        let shape = Shape::Sheet(Sheet {
             size: [2.0, 3.0],
             cells: [2, 3],
             centres: 0,
-        };
+        });
         shape.triangles().unwrap()
     }
 

@@ -1,6 +1,6 @@
 //! How much memory a scene will take, before anything of it is made.
 
-use super::{Scene, Shape};
+use super::Scene;
 
 /// Bytes that a run takes for each vertex of a cloth: 3.8e3 measured for sheets of 10⁴ and 9·10⁴ vertices.
 const BYTES_PER_CLOTH_VERTEX: f64 = 4.0e3;
@@ -42,47 +42,5 @@ impl Scene {
             add(format!("obstacle.{i}"), vertices, BYTES_PER_OBSTACLE_VERTEX);
         }
         size
-    }
-}
-
-impl Shape {
-    /// Vertices by the parameters, to a few percent where there are many; none for a file.
-    fn about_vertices(&self) -> f64 {
-        let grid = |cells: &[u32]| -> f64 { cells.iter().map(|&n| f64::from(n) + 1.0).product() };
-        let round = |segments: u32, profile: f64| f64::from(segments).powi(2) / 6.0 * profile;
-        match *self {
-            Self::Sheet { cells, centres, .. } | Self::Tube { cells, centres, .. } => {
-                grid(&cells) + f64::from(centres)
-            }
-            Self::Skirt { cells, .. } | Self::Trough { cells, .. } => grid(&cells),
-            Self::Disc { rings, .. } => 3.0 * f64::from(rings).powi(2),
-            Self::Sphere { subdivisions, .. } => 10.0 * 4f64.powf(f64::from(subdivisions)),
-            Self::Box {
-                cells: [a, b, c], ..
-            } => 2.0 * (grid(&[a, b]) + grid(&[b, c]) + grid(&[c, a])),
-            Self::Cylinder {
-                radius,
-                height,
-                segments,
-            }
-            | Self::Cone {
-                radius,
-                height,
-                segments,
-            } => round(segments, (radius + height) / radius),
-            Self::Needle { radius, height } => round(8, (radius + height) / radius),
-            Self::Funnel {
-                mouth,
-                height,
-                chute,
-                segments,
-                ..
-            } => round(segments, (mouth + height + chute) / mouth),
-            Self::Prism { sides, .. } => 2.0 * f64::from(sides),
-            Self::Crevice { rows, .. } => 6.0 * f64::from(rows),
-            Self::Wire { segments, rows, .. } => f64::from(segments) * f64::from(rows),
-            Self::Plane { .. } => 8.0,
-            Self::File { .. } => 0.0,
-        }
     }
 }

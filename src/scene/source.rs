@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn changes_act_on_what_was_written_and_keep_what_was_changed_by_hand() {
         // the keys that the text does not give follow the new kind, and the new fabric
-        let scene = small().set("dynamics.integrator.kind", "implicit_euler");
+        let scene = small().set("dynamics.integrator.kind", "implicit");
         let scene = scene.unwrap().set("cloth.0.fabric.density", 0.3).unwrap();
         let scene = scene.set("cloth.0.fabric.like", "denim").unwrap();
         let fabric = &scene.cloth[0].fabric;

@@ -1,5 +1,7 @@
 //! Tangled sheets on purpose: one for every type of intersection, and the four rows of Table 1 (\[WLG06\] Fig. 1, Table 1).
 //!
+//! Internal: may change without notice. Open for tests and the command line.
+//!
 //! Every sheet is folded over once along a crease. The lower layer is flat; the upper lies above it at the height
 //! `0.3 x g(x, s)`, where x is the distance from the crease and s runs along it, so that the sign of g alone decides where
 //! the layers have changed sides and its zero line is the path:

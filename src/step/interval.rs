@@ -15,7 +15,7 @@ use glam::DVec3;
 
 use super::report::{Figures, Phases, timed};
 use super::settings::{Settings, VelocityUpdate};
-use crate::dynamics::{Dynamics, Proposal};
+use crate::dynamics::{Dynamics, Proposal, Tension};
 use crate::error::{Pinch, StepError};
 use crate::geometry::mesh::{check_positions, flush_tiny};
 use crate::geometry::{Collider, ContactPoint, Proof, Proximity};
@@ -112,6 +112,8 @@ pub(crate) struct Settled {
     pub(crate) figures: Figures,
     /// Forces of the repulsions, by pair: the first guess for the next interval.
     pub(crate) pressed: Vec<Pressed>,
+    /// What holds faces at their strain limit, likewise.
+    pub(crate) tension: Vec<Tension>,
     /// By repulsions and response, as a share of what is allowed.
     pub(crate) strain: f64,
 }
@@ -119,12 +121,12 @@ pub(crate) struct Settled {
 impl<'a> Interval<'a> {
     /// First station: our own dynamics proposes, with contact in its loops where the integrator takes it.
     ///
-    /// `target` are the ends of scripted vertices, `pressed` the forces of the interval before.
+    /// `target` are the ends of scripted vertices, `pressed` and `tension` the forces of the interval before.
     pub(crate) fn propose(
         terms: Terms<'a>,
         dynamics: &Dynamics,
         target: &[DVec3],
-        pressed: &[Pressed],
+        (pressed, tension): (&[Pressed], &[Tension]),
         collider: &mut Collider,
         phases: &mut Phases,
     ) -> Self {
@@ -152,7 +154,7 @@ impl<'a> Interval<'a> {
             };
             let mut coasted = terms.candidate((0..target.len()).map(coast).collect());
             flush_tiny(&mut coasted.x);
-            if repulsion.couples() && dynamics.takes_contact() {
+            if repulsion.couples() {
                 let seen = repulsion.foresee(&coasted, collider);
                 let coupling =
                     repulsion.couple(&seen.near, &seen.impacts, share, pressed, &coasted);
@@ -165,7 +167,7 @@ impl<'a> Interval<'a> {
         let mut proposal = timed(&mut phases.propose_ms, || {
             let contact = coupling.as_mut().map(|c| c as &mut dyn Touch);
             let x0 = start.positions();
-            dynamics.propose_touching(x0, velocities, target, time, dt, contact)
+            dynamics.propose_touching(x0, velocities, target, time, dt, contact, tension)
         });
         phases.propose_ms -= proposal.contact.spent_ms;
         phases.repel_ms += proposal.contact.spent_ms;
@@ -390,6 +392,7 @@ impl<'a> Interval<'a> {
         Settled {
             figures,
             pressed: self.repelled.pressed,
+            tension: self.proposal.tension,
             strain: self.strain,
         }
     }

@@ -19,10 +19,11 @@ use std::time::Instant;
 
 use glam::DVec3;
 
-use crate::dynamics::{Dynamics, Energy};
+use crate::dynamics::{Dynamics, Energy, Tension};
 use crate::error::{StartError, StepError, ValueError};
 use crate::geometry::{Collider, Margin, Mesh, Pair, Proximity};
-use crate::layers::{self, OutOfOrder};
+use crate::layers;
+pub use crate::layers::OutOfOrder;
 use crate::response::Pressed;
 use crate::script::Script;
 pub use crate::script::TICKS_PER_FRAME;
@@ -80,6 +81,7 @@ pub struct Simulation {
     tick: u64,
     interval: u64,
     pressed: Vec<Pressed>,
+    tension: Vec<Tension>,
 }
 
 /// All that a run remembers between frames.
@@ -95,6 +97,8 @@ pub struct Checkpoint {
     pub v: Vec<DVec3>,
     /// Forces of the repulsions over the last interval, by pair.
     pub pressed: Vec<Pressed>,
+    /// What held faces at their strain limit, by face.
+    pub tension: Vec<Tension>,
 }
 
 /// An interval grows again after one that stretched the cloth by at most this share of the limit: twice the length makes about twice the
@@ -134,6 +138,7 @@ impl Simulation {
             tick: 0,
             interval,
             pressed: Vec::new(),
+            tension: Vec::new(),
         })
     }
 
@@ -171,6 +176,7 @@ impl Simulation {
             x: self.state.positions().to_vec(),
             v: self.state.velocities().to_vec(),
             pressed: self.pressed.clone(),
+            tension: self.tension.clone(),
         }
     }
 
@@ -185,10 +191,13 @@ impl Simulation {
             x,
             v,
             pressed,
+            tension,
         } = checkpoint;
         self.check_memory(tick, interval, &pressed)?;
+        self.check_tension(&tension)?;
         self.state = verify::start(Arc::clone(self.state.mesh()), x, v)?;
-        (self.tick, self.interval, self.pressed) = (tick, interval, pressed);
+        (self.tick, self.interval) = (tick, interval);
+        (self.pressed, self.tension) = (pressed, tension);
         self.dynamics.hold(&self.script.held(self.frame()));
         Ok(())
     }
@@ -230,6 +239,22 @@ impl Simulation {
                 at,
                 value: f64::NAN,
                 expected: "finite, of a pair of this mesh, once each and ascending",
+            }),
+        }
+    }
+
+    fn check_tension(&self, tension: &[Tension]) -> Result<(), ValueError> {
+        let faces = self.state.mesh().faces().len();
+        let is_usable =
+            |t: &Tension| (t.face as usize) < faces && t.pull.is_finite() && t.pull > 0.0;
+        let is_sorted = tension.is_sorted_by(|a, b| a.face < b.face);
+        match tension.iter().position(|t| !is_usable(t)) {
+            None if is_sorted => Ok(()),
+            at => Err(ValueError::Number {
+                what: "tension of the checkpoint",
+                at,
+                value: f64::NAN,
+                expected: "above 0, of a face of this mesh, once each and ascending",
             }),
         }
     }
@@ -364,6 +389,7 @@ impl Simulation {
             state,
             tick,
             pressed,
+            tension,
             ..
         } = self;
         let target = script.at(*tick + length, state.positions());
@@ -375,7 +401,10 @@ impl Simulation {
             dynamics: Some(dynamics),
             span,
         };
-        let mut interval = Interval::propose(terms, dynamics, &target, pressed, collider, phases);
+        let mut interval = {
+            let before = (&pressed[..], &tension[..]);
+            Interval::propose(terms, dynamics, &target, before, collider, phases)
+        };
         interval.check_proposal()?;
         interval.repel(pressed, phases);
         interval.respond(collider, phases)?;
@@ -383,6 +412,7 @@ impl Simulation {
         let mut settled = interval.settle(&mut next, phases);
         *state = next;
         *pressed = std::mem::take(&mut settled.pressed);
+        *tension = std::mem::take(&mut settled.tension);
         Ok(settled)
     }
 

@@ -139,7 +139,7 @@ pub struct Figures {
     /// The same as a share of the distance below which the pair counts as near: its thickness, or less where it is made nearer than that.
     #[serde(default)]
     pub smallest_gap_share: Option<f64>,
-    /// Places at the end of the last frame where a cloth of a higher layer lies inside one of a lower layer, see [`crate::layers::out_of_order`].
+    /// Places at the end of the last frame where a cloth of a higher layer lies inside one of a lower layer, see [`crate::Simulation::out_of_order`].
     #[serde(default)]
     pub out_of_order: usize,
     /// `Σ m |x_new − x0|²` of touched vertices, in kg·m².

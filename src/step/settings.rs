@@ -12,8 +12,8 @@ use crate::response::{Hold, Impulses, Inelastic, Repulsion, Stage};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TimeSettings {
-    /// Longest interval, in frames; rounded down to a power of two, at most 1. Newmark needs no short ones, implicit Euler damps by its
-    /// length.
+    /// Longest interval, in frames; rounded down to a power of two, at most 1. Contact is looked for once per interval, and intervals become
+    /// short by themselves where it is fast.
     pub max_interval: f64,
     /// Shortest interval, in frames; rounded down to a power of two. Fail-safes run at this length only.
     pub min_interval: f64,
@@ -37,7 +37,7 @@ pub struct TimeSettings {
 impl Default for TimeSettings {
     fn default() -> Self {
         Self {
-            max_interval: 0.5,
+            max_interval: 1.0,
             min_interval: 1.0 / 64.0,
             max_loops: 128,
             max_stretch: 0.1,

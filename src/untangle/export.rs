@@ -78,7 +78,7 @@ impl Analysis {
     }
 
     /// Inside vertices of a path, its own or its partner's; nothing if it does not part the cloth.
-    pub fn inside_of<'a>(&'a self, path: &'a Path) -> Option<&'a [u32]> {
+    pub(super) fn inside_of<'a>(&'a self, path: &'a Path) -> Option<&'a [u32]> {
         match &path.inside {
             Inside::None => None,
             Inside::Vertices(vertices) => Some(vertices),

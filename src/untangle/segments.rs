@@ -75,7 +75,7 @@ pub struct Segments {
 impl Segments {
     /// Finds them all. Pairs of two obstacle faces are left out: no certificate covers them.
     ///
-    /// Positions must have passed [`crate::geometry::mesh::check_positions`]. Parallel, in the same
+    /// Positions must have passed `geometry::mesh::check_positions`. Parallel, in the same
     /// order for any number of threads.
     pub fn find(mesh: &Mesh, x: &[DVec3]) -> Self {
         let crossings = find_crossings(mesh, x);

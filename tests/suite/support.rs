@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use glam::{DVec3, dvec3};
 use percale::Mesh;
-use percale::scene::{Scene, SceneError, Shape, Variant};
+use percale::scene::shapes::{Shape, Sheet};
+use percale::scene::{Scene, SceneError, Variant};
 
 fn changed(scene: Result<Scene, SceneError>, changes: &[(&str, &str)]) -> Scene {
     scene
@@ -30,11 +31,11 @@ pub(crate) fn small(name: &str, changes: &[(&str, &str)]) -> Scene {
 
 /// Faces and positions of a square metre in the x-z plane, centred at the origin.
 pub(crate) fn square(cells: u32) -> (Vec<[u32; 3]>, Vec<DVec3>) {
-    let shape = Shape::Sheet {
+    let shape = Shape::Sheet(Sheet {
         size: [1.0, 1.0],
         cells: [cells, cells],
         centres: 0,
-    };
+    });
     let triangles = shape.triangles().unwrap();
     (triangles.faces, triangles.x)
 }

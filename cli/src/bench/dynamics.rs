@@ -5,10 +5,10 @@ use std::process::ExitCode;
 use cpu_time::ProcessTime;
 use glam::DVec3;
 use percale::dynamics::{
-    self, ClothModel, Dynamics, Fabric, ImplicitEuler, Integrator, Newmark, RestShape, Stretch,
+    self, ClothModel, Dynamics, Fabric, Implicit, Integrator, Newmark, RestShape, Stretch,
 };
 use percale::geometry::Mesh;
-use percale::scene::Shape;
+use percale::scene::shapes::{Shape, Sheet};
 use serde::Serialize;
 
 use super::{least, median};
@@ -30,7 +30,7 @@ pub(super) struct DynamicsBench {
     #[arg(long, default_value_t = 40, value_parser = clap::value_parser!(u32).range(1..))]
     steps: u32,
     /// Only this integrator
-    #[arg(long, value_parser = ["implicit_euler", "newmark"])]
+    #[arg(long, value_parser = ["implicit", "newmark"])]
     only: Option<String>,
     /// Print one JSON object
     #[arg(long)]
@@ -68,10 +68,7 @@ impl DynamicsBench {
     pub(super) fn run(&self) -> Result<ExitCode, Failure> {
         let mut runs = Vec::new();
         for (name, integrator) in [
-            (
-                "implicit_euler",
-                Integrator::ImplicitEuler(ImplicitEuler::default()),
-            ),
+            ("implicit", Integrator::Implicit(Implicit::default())),
             ("newmark", Integrator::Newmark(Newmark::default())),
         ] {
             if self.only.as_ref().is_some_and(|only| only != name) {
@@ -101,11 +98,11 @@ impl DynamicsBench {
         stretch: Stretch,
     ) -> Result<Row, Failure> {
         let cells = self.vertices - 1;
-        let shape = Shape::Sheet {
+        let shape = Shape::Sheet(Sheet {
             size: [1.0, 1.0],
             cells: [cells, cells],
             centres: 0,
-        };
+        });
         let sheet = shape.triangles().map_err(Failure::input)?;
         let mesh = Mesh::new(sheet.x.len(), sheet.faces)
             .map_err(|error| Failure::input(error.to_string()))?;

@@ -4,8 +4,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use percale::io::recording::Recording;
 use percale::io::write_atomically;
+use percale::record::Recording;
 use percale::scene::Scene;
 use percale::step::{Figures, Phases};
 use serde::{Deserialize, Serialize};

@@ -4,8 +4,7 @@ use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use percale::io::recording::Recording;
-use percale::io::result::{ResultError, Stopped};
+use percale::record::{Recording, ResultError, Stopped};
 use percale::scene::{BUILTIN, Scene, Variant};
 
 use super::record::{self, Build, Record, State, Stop};

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use percale::io::recording::Recording;
 use percale::io::write_atomically;
+use percale::record::Recording;
 use percale::render::contact_sheet;
 
 use super::record::Record;

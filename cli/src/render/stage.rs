@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use glam::DVec3;
 use percale::geometry::{Aabb, Body, BodyKind, Mesh};
-use percale::io::recording::Recording;
+use percale::record::Recording;
 use percale::render::{self, Camera, Colour, Framing, Image, Line, Model, Paint, Picture, Shading};
 use percale::scene;
 use percale::untangle::{self, Analysis, Kind, Rest};
@@ -104,6 +104,17 @@ struct Strain {
     percent: f64,
 }
 
+impl Strain {
+    /// The stretch at each vertex, as a share of the largest that is shown.
+    fn of_vertices(&self, mesh: &Mesh, x: &[DVec3]) -> Vec<f32> {
+        let stretch = render::principal_stretch(&self.rest, x, mesh.faces());
+        render::to_vertices(&stretch, mesh.faces(), mesh.vertex_count())
+            .into_iter()
+            .map(|stretch| (100.0 * (stretch - 1.0) / self.percent) as f32)
+            .collect()
+    }
+}
+
 impl<'a> Stage<'a> {
     /// For some frames; without a camera here or in the scene, all cloth of these frames is in view.
     pub(crate) fn new(
@@ -151,13 +162,7 @@ impl<'a> Stage<'a> {
             true => Some(untangle::analyse(mesh, &x, Rest::Unknown)?),
             false => None,
         };
-        let values: Option<Vec<f32>> = self.strain.as_ref().map(|strain| {
-            let stretch = render::principal_stretch(&strain.rest, &x, mesh.faces());
-            render::to_vertices(&stretch, mesh.faces(), mesh.vertex_count())
-                .into_iter()
-                .map(|stretch| (100.0 * (stretch - 1.0) / strain.percent) as f32)
-                .collect()
-        });
+        let values = (self.strain.as_ref()).map(|strain| strain.of_vertices(mesh, &x));
         let crossing = match &analysis {
             Some(_) => vec![],
             None => self.crossing_faces(frame, &x),
@@ -173,14 +178,7 @@ impl<'a> Stage<'a> {
             })
             .collect();
 
-        let mut cloths = CLOTHS.into_iter().cycle();
-        let colours: Vec<[Colour; 2]> = (mesh.bodies().iter().zip(&self.grounds))
-            .map(|(body, ground)| match body.kind {
-                BodyKind::Cloth => cloths.next().expect("a cycle does not end"),
-                BodyKind::Obstacle if *ground => [GROUND; 2],
-                BodyKind::Obstacle => [OBSTACLE; 2],
-            })
-            .collect();
+        let colours = self.colours();
         let tinted: Vec<Option<Vec<[Colour; 2]>>> = (mesh.bodies().iter().zip(&colours))
             .map(|(body, plain)| {
                 let inside = inside.as_ref()?;
@@ -227,6 +225,18 @@ impl<'a> Stage<'a> {
             render::legend(&mut image, "0 %", &format!("{} %", strain.percent));
         }
         Ok(image)
+    }
+
+    /// Front and back of each body.
+    fn colours(&self) -> Vec<[Colour; 2]> {
+        let mut cloths = CLOTHS.into_iter().cycle();
+        (self.source.mesh().bodies().iter().zip(&self.grounds))
+            .map(|(body, ground)| match body.kind {
+                BodyKind::Cloth => cloths.next().expect("a cycle does not end"),
+                BodyKind::Obstacle if *ground => [GROUND; 2],
+                BodyKind::Obstacle => [OBSTACLE; 2],
+            })
+            .collect()
     }
 
     /// Faces that cross others, ascending. Frames that the run has audited as free are not tested again.

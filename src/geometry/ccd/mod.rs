@@ -1,4 +1,6 @@
 //! The continuous test: do two features in straight-line motion meet?
+//!
+//! Internal: may change without notice. Open for tests and the command line.
 
 mod closest;
 mod cubic;

@@ -21,7 +21,7 @@ use super::mesh_file::{Attribute, MeshFile};
 use data::Data;
 use header::{Element, Encoding};
 
-pub use write::write;
+pub(crate) use write::write;
 
 /// Pairs of names under which programs write texture coordinates of vertices.
 const UV_NAMES: [[&str; 2]; 3] = [["s", "t"], ["u", "v"], ["texture_u", "texture_v"]];
@@ -381,6 +381,7 @@ mod tests {
         assert!(parse(text.as_bytes()).is_ok());
     }
 
+    /// A table: one row for each fault.
     #[test]
     fn what_is_wrong_is_named_with_its_place() {
         let line = |text: &str| {

@@ -9,7 +9,7 @@ use crate::io::mesh_file::{MeshFile, ScalarKind};
 /// Writes a binary little-endian PLY file with double coordinates: the same bits as given.
 ///
 /// Texture coordinates go to the vertices if each vertex has only one, else to the corners. PLY has no place for names of parts.
-pub fn write(file: &MeshFile, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write(file: &MeshFile, out: &mut dyn Write) -> io::Result<()> {
     let by_vertex = uv_by_vertex(file);
     let by_corner = file.uv.as_ref().filter(|_| by_vertex.is_none());
     writeln!(

@@ -1,161 +1,14 @@
 //! What the parameters of shapes may be.
 
-use super::{Shape, eight};
+use super::grid_vertices;
 
 /// The key that is out of its range, and what is allowed.
-type Check = Result<(), (&'static str, String)>;
+pub(in crate::scene) type Check = Result<(), (&'static str, String)>;
 
 /// More than this many vertices in one shape is a typing error.
 const MAX_VERTICES: f64 = 2e7;
 
-impl Shape {
-    /// Checks the parameters: the key that is out of its range, and what is allowed.
-    pub(in crate::scene) fn check(&self) -> Check {
-        match *self {
-            Self::Sheet {
-                size,
-                cells,
-                centres,
-            } => {
-                lengths(&[("size", size[0]), ("size", size[1])])?;
-                grid(&cells)?;
-                check_centres(cells, centres)
-            }
-            Self::Tube {
-                radius,
-                height,
-                cells,
-                centres,
-            } => {
-                lengths(&[("radius", radius), ("height", height)])?;
-                around("cells", cells[0])?;
-                grid(&cells)?;
-                check_centres(cells, centres)
-            }
-            Self::Disc { radius, rings } => {
-                lengths(&[("radius", radius)])?;
-                let count = 3.0 * f64::from(rings) * f64::from(rings);
-                at_least("rings", rings, 1)?;
-                vertices("rings", count)
-            }
-            Self::Skirt {
-                waist,
-                hem,
-                height,
-                cells,
-            } => {
-                lengths(&[("waist", waist), ("hem", hem), ("height", height)])?;
-                if waist > hem {
-                    let message = format!("{waist} is above the hem's radius {hem}");
-                    return Err(("waist", message));
-                }
-                around("cells", cells[0])?;
-                grid(&cells)
-            }
-            Self::Sphere {
-                radius,
-                subdivisions,
-            } => {
-                lengths(&[("radius", radius)])?;
-                if subdivisions > 10 {
-                    let message = format!("{subdivisions}: at most 10 (10,485,762 vertices)");
-                    return Err(("subdivisions", message));
-                }
-                Ok(())
-            }
-            Self::Box { size, cells } => {
-                lengths(&size.map(|length| ("size", length)))?;
-                grid(&cells)
-            }
-            Self::Plane { size } => lengths(&size.map(|length| ("size", length))),
-            Self::Cylinder {
-                radius,
-                height,
-                segments,
-            }
-            | Self::Cone {
-                radius,
-                height,
-                segments,
-            } => {
-                lengths(&[("radius", radius), ("height", height)])?;
-                round_body(segments, (radius + height) / radius)
-            }
-            Self::Needle { radius, height } => {
-                lengths(&[("radius", radius), ("height", height)])?;
-                round_body(eight(), (radius + height) / radius)
-            }
-            Self::Prism {
-                radius,
-                height,
-                sides,
-            } => {
-                lengths(&[("radius", radius), ("height", height)])?;
-                around("sides", sides)
-            }
-            Self::Funnel {
-                mouth,
-                outlet,
-                height,
-                chute,
-                segments,
-            } => {
-                lengths(&[("mouth", mouth), ("outlet", outlet), ("height", height)])?;
-                if outlet > mouth {
-                    return Err((
-                        "outlet",
-                        format!("{outlet} is above the mouth's radius {mouth}"),
-                    ));
-                }
-                if !(chute >= 0.0 && chute.is_finite()) {
-                    return Err((
-                        "chute",
-                        format!("{chute} must be a length of 0 or more, in metres"),
-                    ));
-                }
-                round_body(segments, (mouth + height + chute) / mouth)
-            }
-            Self::Trough {
-                radius,
-                length,
-                cells,
-            } => {
-                lengths(&[("radius", radius), ("length", length)])?;
-                grid(&cells)
-            }
-            Self::Crevice {
-                width,
-                depth,
-                length,
-                shoulder,
-                rows,
-            } => {
-                lengths(&[
-                    ("width", width),
-                    ("depth", depth),
-                    ("length", length),
-                    ("shoulder", shoulder),
-                ])?;
-                at_least("rows", rows, 1)?;
-                vertices("rows", 6.0 * f64::from(rows))
-            }
-            Self::Wire {
-                radius,
-                length,
-                segments,
-                rows,
-            } => {
-                lengths(&[("radius", radius), ("length", length)])?;
-                around("segments", segments)?;
-                at_least("rows", rows, 1)?;
-                vertices("rows", f64::from(segments) * f64::from(rows))
-            }
-            Self::File { scale, .. } => lengths(&[("scale", scale)]),
-        }
-    }
-}
-
-fn lengths(values: &[(&'static str, f64)]) -> Check {
+pub(super) fn lengths(values: &[(&'static str, f64)]) -> Check {
     for &(key, value) in values {
         if !(value > 0.0 && value.is_finite()) {
             return Err((key, format!("{value} must be a positive length, in metres")));
@@ -168,21 +21,21 @@ fn lengths(values: &[(&'static str, f64)]) -> Check {
     Ok(())
 }
 
-fn at_least(key: &'static str, value: u32, least: u32) -> Check {
+pub(super) fn at_least(key: &'static str, value: u32, least: u32) -> Check {
     if value >= least {
         return Ok(());
     }
     Err((key, format!("{value} must be at least {least}")))
 }
 
-fn around(key: &'static str, value: u32) -> Check {
+pub(super) fn around(key: &'static str, value: u32) -> Check {
     if value >= 3 {
         return Ok(());
     }
     Err((key, format!("{value} around must be at least 3")))
 }
 
-fn vertices(key: &'static str, count: f64) -> Check {
+pub(super) fn vertices(key: &'static str, count: f64) -> Check {
     if count <= MAX_VERTICES {
         return Ok(());
     }
@@ -192,14 +45,14 @@ fn vertices(key: &'static str, count: f64) -> Check {
     ))
 }
 
-fn grid(cells: &[u32]) -> Check {
+pub(super) fn grid(cells: &[u32]) -> Check {
     for &count in cells {
         at_least("cells", count, 1)?;
     }
-    vertices("cells", cells.iter().map(|&n| f64::from(n) + 1.0).product())
+    vertices("cells", grid_vertices(cells))
 }
 
-fn check_centres(cells: [u32; 2], centres: u32) -> Check {
+pub(super) fn centres(cells: [u32; 2], centres: u32) -> Check {
     let count = u64::from(cells[0]) * u64::from(cells[1]);
     if u64::from(centres) <= count {
         return Ok(());
@@ -208,11 +61,4 @@ fn check_centres(cells: [u32; 2], centres: u32) -> Check {
         "centres",
         format!("{centres} is more than the {count} cells"),
     ))
-}
-
-/// A body of revolution whose profile is `profile` times as long as its radius.
-fn round_body(segments: u32, profile: f64) -> Check {
-    around("segments", segments)?;
-    let n = f64::from(segments);
-    vertices("segments", n * n / 6.0 * profile)
 }

@@ -62,7 +62,7 @@ fn boundary(shape: &Triangles) -> usize {
     sides.values().filter(|ways| ways.len() == 1).count()
 }
 
-/// Text, closed volume or open area, smallest angle that its triangles keep, boundary edges.
+/// A table: text, closed volume or open area, smallest angle that its triangles keep, boundary edges.
 #[test]
 fn every_shape_is_whole_well_shaped_and_of_its_size() {
     let cone_side = |r: f64, h: f64| PI * r * (r * r + h * h).sqrt();

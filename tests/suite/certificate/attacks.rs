@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use percale::geometry::{Asked, Margin, ccd::Mode};
+use percale::geometry::{Asked, Margin, Mode};
 use percale::response::{Pass, Pressed, Scope, respond_in};
 use percale::step::{Checkpoint, TICKS_PER_FRAME};
 use percale::{

@@ -3,11 +3,8 @@
 use std::sync::Arc;
 
 use glam::{DVec3, dvec3};
-use percale::error::{MeshError, StartError, StepError};
-use percale::geometry::Collider;
-use percale::geometry::Mesh;
-use percale::state::{Candidate, Surfaces};
-use percale::verify::{self, Verified, audit};
+use percale::verify::{self, audit};
+use percale::{Candidate, Collider, Mesh, MeshError, StartError, StepError, Surfaces, Verified};
 
 use crate::support::{two_triangles, upper_moved};
 

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use glam::{DVec3, dvec3};
-use percale::geometry::ccd::Mode;
-use percale::geometry::{Asked, Body, BodyKind, Collider, Margin, Mesh, Proof};
+use percale::geometry::{Asked, Body, BodyKind, Collider, Margin, Mesh, Mode, Proof};
 use proptest::prelude::*;
 use proptest::sample::select;
 

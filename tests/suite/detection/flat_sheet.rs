@@ -5,8 +5,7 @@
 use std::sync::Arc;
 
 use glam::{DMat3, DQuat, DVec3, dvec3};
-use percale::geometry::{Asked, Collider};
-use percale::geometry::{Mesh, ccd::Mode};
+use percale::geometry::{Asked, Collider, Mesh, Mode};
 
 use crate::support::square;
 

@@ -8,9 +8,7 @@ use std::io::Read;
 
 use flate2::read::GzDecoder;
 use glam::DVec3;
-use percale::geometry::ccd::Mode;
-use percale::geometry::intersect::Scope;
-use percale::geometry::{Asked, Collider, Mesh, Pair, crossings};
+use percale::geometry::{Asked, Collider, Mesh, Mode, Pair, Scope, crossings};
 use percale::verify::audit;
 
 use crate::support::data;

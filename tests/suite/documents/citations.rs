@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use percale::error::{Pinch, PinchContact, Scripted};
-use percale::io::result::{Stopped, Summary};
+use percale::record::{Stopped, Summary};
 use percale::response::Account;
 use percale::step::Figures;
 use serde_json::Value;
@@ -153,5 +153,35 @@ fn every_field_of_a_report_is_documented_and_nothing_else() {
             missing.is_empty() && stale.is_empty(),
             "docs/formats.md, table {head}: missing {missing:?}, stale {stale:?}"
         );
+    }
+}
+
+/// The sentence about dependencies in ARCHITECTURE.md, where it says who must not know whom.
+#[test]
+fn modules_do_not_name_those_above_them() {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let above: [(&str, &[&str]); 7] = [
+        ("io", &["step", "scene", "record", "render"]),
+        ("response", &["dynamics", "step", "scene", "record"]),
+        ("dynamics", &["response", "step", "scene", "record"]),
+        ("verify", &["response", "dynamics", "step", "scene"]),
+        ("step", &["scene", "io", "record", "render"]),
+        ("scene", &["record", "render"]),
+        ("render", &["step", "scene", "io", "record"]),
+    ];
+    for (module, forbidden) in above {
+        let mut files = Vec::new();
+        sources(&src.join(module), &mut files);
+        assert!(!files.is_empty(), "src/{module}");
+        for file in files {
+            let text = fs::read_to_string(&file).unwrap();
+            for name in forbidden {
+                assert!(
+                    !text.contains(&format!("crate::{name}")),
+                    "{} names crate::{name}",
+                    file.display()
+                );
+            }
+        }
     }
 }

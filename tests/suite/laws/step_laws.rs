@@ -3,14 +3,12 @@
 use std::sync::Arc;
 
 use glam::{DMat3, DVec3, dvec3};
-use percale::geometry::Collider;
-use percale::geometry::Mesh;
 use percale::response::inelastic::Form;
 use percale::response::{
     Hold, ImpulseForm, Impulses, Inelastic, Repulsion, RepulsionForm, Stage, bounce, respond,
 };
-use percale::state::{Candidate, Surfaces};
 use percale::verify::{self, Verified};
+use percale::{Candidate, Collider, Mesh, Surfaces};
 
 use crate::random::Random;
 use crate::support::squares;

@@ -9,8 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use glam::DVec3;
-use percale::geometry::Mesh;
-use percale::geometry::intersect::{Scope, crossings};
+use percale::geometry::{Mesh, Scope, crossings};
 use percale::io;
 use percale::untangle::{Analysis, Inside, PathKind, Rest, analyse};
 use robust::Coord3D;

@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use glam::{DVec3, dvec3};
-use percale::geometry::Collider;
 use percale::geometry::{Body, BodyKind, Mesh};
 use percale::response::inelastic::Form;
 use percale::response::{
     Impulses, Inelastic, Pass, Response, RigidZones, Scope, Stage, respond_in,
 };
-use percale::state::{Candidate, Surfaces};
 use percale::verify;
+use percale::{Candidate, Collider, Surfaces};
 
 const THICKNESS: f64 = 1e-3;
 

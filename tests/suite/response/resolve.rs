@@ -3,11 +3,9 @@
 use std::sync::Arc;
 
 use glam::{DVec3, dvec3};
-use percale::Settings;
-use percale::geometry::{Collider, Mesh};
 use percale::resolve::{lumped_mass, resolve};
-use percale::state::Surfaces;
 use percale::verify::{self, audit};
+use percale::{Collider, Mesh, Settings, Surfaces};
 use rayon::prelude::*;
 
 use crate::random::Random;

@@ -1,9 +1,10 @@
 //! The checkpoint of a result folder: all that a run remembers, and the seal of the folder's checksums.
 //!
 //! ```text
-//! 8 bytes "PERCALC2", length of the version (u64), version, 1 for a refused start or 0 (u64), tick (u64), interval (u64),
+//! 8 bytes "PERCALC3", length of the version (u64), version, 1 for a refused start or 0 (u64), tick (u64), interval (u64),
 //! length of the checksums (u64), their SHA-256, positions, velocities (x y z in f64 of every vertex),
-//! repulsions (kind of pair, two indices in u32, two forces), SHA-256 of all that; little-endian
+//! number of repulsions (u64), these (kind of pair, two indices in u32, two forces), tension (face in u32, f64),
+//! SHA-256 of all that; little-endian
 //! ```
 
 use std::path::{Path, PathBuf};
@@ -12,12 +13,15 @@ use sha2::{Digest, Sha256};
 
 use super::cache::{bytes_of, take_u64, vectors_of};
 use super::checksums::{self, REMEDY, Seal};
-use super::result::{ResultError, damaged, read};
+use super::error::{ResultError, damaged, read};
+use crate::dynamics::Tension;
 use crate::geometry::Pair;
 use crate::response::Pressed;
 use crate::step::{Checkpoint, TICKS_PER_FRAME};
 
-const MAGIC: &[u8; 8] = b"PERCALC2";
+const MAGIC: &[u8; 8] = b"PERCALC3";
+/// Of builds that remembered no tension.
+const LAST_MAGIC: &[u8; 8] = b"PERCALC2";
 /// Of builds without checksums.
 const OLD_MAGIC: &[u8; 8] = b"PERCALEC";
 pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -54,6 +58,11 @@ impl Stored {
         if bytes.starts_with(OLD_MAGIC) {
             let message = "written by an earlier build, without checksums: nothing shows whether its frames are still \
                            those that were certified; run the scene anew (--force replaces the folder)";
+            return Err(damaged(folder, message.into()));
+        }
+        if bytes.starts_with(LAST_MAGIC) {
+            let message = "written by an earlier build, whose checkpoints hold less than this one goes on from; \
+                           run the scene anew (--force replaces the folder)";
             return Err(damaged(folder, message.into()));
         }
         let parse = || {
@@ -97,13 +106,18 @@ impl Stored {
         let parse = || {
             let (x, rest) = self.vectors.split_at_checked(24 * vertex_count)?;
             let (v, rest) = rest.split_at_checked(24 * vertex_count)?;
-            let (pressed, rest) = rest.as_chunks::<PRESSED_SIZE>();
+            let mut rest = rest;
+            let count = usize::try_from(take_u64(&mut rest)?).ok()?;
+            let (pressed, rest) = rest.split_at_checked(count.checked_mul(PRESSED_SIZE)?)?;
+            let (pressed, _) = pressed.as_chunks::<PRESSED_SIZE>();
+            let (tension, rest) = rest.as_chunks::<TENSION_SIZE>();
             let checkpoint = Checkpoint {
                 tick: self.tick,
                 interval: self.interval,
                 x: vectors_of(x),
                 v: vectors_of(v),
                 pressed: pressed.iter().map(pressed_of).collect::<Option<_>>()?,
+                tension: tension.iter().map(tension_of).collect(),
             };
             rest.is_empty().then_some(checkpoint)
         };
@@ -121,7 +135,9 @@ pub(super) fn path_in(folder: &Path) -> PathBuf {
 
 /// Whether these are the first bytes of a checkpoint, of this or an earlier build.
 pub(super) fn is_checkpoint(bytes: &[u8]) -> bool {
-    bytes.starts_with(MAGIC) || bytes.starts_with(OLD_MAGIC)
+    [MAGIC, LAST_MAGIC, OLD_MAGIC]
+        .iter()
+        .any(|magic| bytes.starts_with(*magic))
 }
 
 /// The bytes of a checkpoint; none stands for a refused start.
@@ -138,6 +154,7 @@ pub(super) fn bytes_of_checkpoint(checkpoint: Option<&Checkpoint>, seal: &Seal) 
     if let Some(checkpoint) = checkpoint {
         bytes.extend(bytes_of(&checkpoint.x));
         bytes.extend(bytes_of(&checkpoint.v));
+        bytes.extend((checkpoint.pressed.len() as u64).to_le_bytes());
         for pressed in &checkpoint.pressed {
             let (kind, a, b) = match pressed.pair {
                 Pair::VertexFace { vertex, face } => (0_u32, vertex, face),
@@ -145,6 +162,10 @@ pub(super) fn bytes_of_checkpoint(checkpoint: Option<&Checkpoint>, seal: &Seal) 
             };
             bytes.extend([kind, a, b].iter().flat_map(|number| number.to_le_bytes()));
             bytes.extend(bytes_of(&[pressed.force, pressed.settling]));
+        }
+        for Tension { face, pull } in &checkpoint.tension {
+            bytes.extend(face.to_le_bytes());
+            bytes.extend(pull.to_le_bytes());
         }
     }
     let digest = Sha256::digest(&bytes);
@@ -154,6 +175,16 @@ pub(super) fn bytes_of_checkpoint(checkpoint: Option<&Checkpoint>, seal: &Seal) 
 
 /// Bytes of a repulsion in a checkpoint: kind of pair, two indices, two forces.
 const PRESSED_SIZE: usize = 3 * 4 + 2 * 24;
+
+/// Bytes of a tension in a checkpoint.
+const TENSION_SIZE: usize = 4 + 8;
+
+fn tension_of(&[a, b, c, d, pull @ ..]: &[u8; TENSION_SIZE]) -> Tension {
+    Tension {
+        face: u32::from_le_bytes([a, b, c, d]),
+        pull: f64::from_le_bytes(pull),
+    }
+}
 
 fn pressed_of(bytes: &[u8; PRESSED_SIZE]) -> Option<Pressed> {
     let (numbers, forces) = bytes.split_at(12);

@@ -1,6 +1,6 @@
 //! Reading a result folder: the scene, one mesh of all objects, positions of any frame.
 //!
-//! Whatever is read is compared with its checksum first, see [`super::result`]: what comes out is what the run wrote, to the bit.
+//! Whatever is read is compared with its checksum first, see [`super`]: what comes out is what the run wrote, to the bit.
 //! Readers take no lock: they show what belongs to the checkpoint at the moment of opening, also while a run goes on.
 
 use std::path::{Path, PathBuf};
@@ -12,7 +12,8 @@ use sha2::{Digest, Sha256};
 use super::cache::{self, Cache};
 use super::checkpoint::Stored;
 use super::checksums::{self, Checksums, REMEDY, hex};
-use super::result::{ResultError, Summary, at, damaged, read, sum_of};
+use super::error::{ResultError, at, damaged, read};
+use super::summary::{Summary, sum_of};
 use crate::geometry::{Body, Mesh};
 use crate::scene::Scene;
 use crate::step::Figures;
@@ -305,7 +306,7 @@ pub(super) fn object_path(folder: &Path, name: &str, extension: &str) -> PathBuf
     folder.join("objects").join(format!("{name}.{extension}"))
 }
 
-/// Vertex count and faces of a topology file, in the exact form that [`super::result`] writes.
+/// Vertex count and faces of a topology file, in the exact form that [`super::ResultFolder`] writes.
 fn read_topology(text: &str) -> Result<(u32, Vec<[u32; 3]>), String> {
     let (mut count, mut faces) = (0u32, Vec::new());
     for (number, line) in text.lines().enumerate() {
@@ -338,7 +339,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::io::result::ResultFolder;
+    use crate::record::ResultFolder;
 
     /// Three frames of a small drop, and the states that went in.
     fn record(path: &Path) -> Vec<Vec<DVec3>> {

@@ -1,20 +1,14 @@
 //! `check --paths` and `render --paths` as a user sees them.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot unwrap has failed")]
-
 use std::fs;
-use std::process::{Command, Output};
 
 use serde_json::Value;
 
-fn percale(arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_percale"));
-    command.args(arguments).output().unwrap()
-}
+use crate::support::finished;
 
 #[test]
 fn paths_are_listed_with_types_partners_and_insides() {
-    let output = percale(&["check", "--paths", "--json", "tangles/bb-ii"]);
+    let output = finished(&["check", "--paths", "--json", "tangles/bb-ii"]);
     assert_eq!(
         output.status.code(),
         Some(1),
@@ -30,13 +24,13 @@ fn paths_are_listed_with_types_partners_and_insides() {
         assert_eq!(path["segments"], report["intersections"]);
         assert!(path["inside"].as_u64().unwrap() > 0);
     }
-    let text = percale(&["check", "--paths", "tangles/eight"]);
+    let text = finished(&["check", "--paths", "tangles/eight"]);
     let text = String::from_utf8(text.stdout).unwrap();
     assert!(
         text.contains("EIGHT       1") && text.contains("CLOSED side"),
         "{text}"
     );
-    let plain = percale(&["check", "--json", "tangles/eight"]);
+    let plain = finished(&["check", "--json", "tangles/eight"]);
     let plain: Value = serde_json::from_slice(&plain.stdout).unwrap();
     assert!(plain.get("paths").is_none(), "only if asked for");
 }
@@ -56,10 +50,10 @@ fn polylines_are_written_for_other_programs() {
             "--polylines",
             file.to_str().unwrap(),
         ];
-        assert_eq!(percale(&arguments).status.code(), Some(1));
+        assert_eq!(finished(&arguments).status.code(), Some(1));
         assert!(fs::read_to_string(&file).unwrap().starts_with(start));
     }
-    let refused = percale(&[
+    let refused = finished(&[
         "check",
         "--paths",
         "tangles/closed",
@@ -83,7 +77,7 @@ fn a_mesh_is_drawn_with_its_paths_in_their_colours() {
             "-o",
             file.to_str().unwrap(),
         ];
-        let output = percale(&[&arguments, extra].concat());
+        let output = finished(&[&arguments, extra].concat());
         assert!(output.status.success(), "{output:?}");
         let decoder = png::Decoder::new(std::io::BufReader::new(fs::File::open(&file).unwrap()));
         let mut reader = decoder.read_info().unwrap();
@@ -96,6 +90,6 @@ fn a_mesh_is_drawn_with_its_paths_in_their_colours() {
     let red = percale::untangle::Kind::Closed.colour();
     assert_eq!(count(&picture("plain.png", &[]), red), 0);
     assert!(count(&picture("paths.png", &["--paths"]), red) > 20);
-    let refused = percale(&["render", "tangles/closed", "--sheet"]);
+    let refused = finished(&["render", "tangles/closed", "--sheet"]);
     assert_eq!(refused.status.code(), Some(2));
 }

@@ -1,16 +1,10 @@
 //! `percale render` as a user sees it: files, sizes, refusals.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot unwrap has failed")]
-
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::Output;
 
-fn percale(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_percale"));
-    command.args(arguments).stdin(Stdio::null());
-    command
-}
+use crate::support::percale;
 
 /// A small recording of frames 0 to 4.
 fn recording(folder: &Path) -> PathBuf {

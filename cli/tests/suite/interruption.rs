@@ -1,18 +1,15 @@
 //! Runs that are killed, run out of disk, or may not write: earlier frames stay whole, and `--resume` ends at the same bits.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot unwrap has failed")]
-
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 use std::time::Duration;
 
 use serde_json::Value;
 
-#[path = "../../tests/support/random.rs"]
-mod random;
-use random::Random;
+use crate::random::Random;
+use crate::support::{copy, percale};
 
 const FRAMES: &str = "6";
 
@@ -28,40 +25,20 @@ const SCENE: [&str; 8] = [
     "obstacle.ball.shape.subdivisions=4",
 ];
 
-fn percale(out: &Path, more: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_percale"));
-    command
-        .args(SCENE)
-        .arg("-o")
-        .arg(out)
-        .args(more)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
+fn command(out: &Path, more: &[&str]) -> Command {
+    let mut command = percale(&SCENE);
+    command.arg("-o").arg(out).args(more);
     command
 }
 
 fn run(out: &Path, more: &[&str]) -> Output {
-    percale(out, more).output().unwrap()
+    command(out, more).output().unwrap()
 }
 
 fn hash(output: &Output) -> String {
     assert!(output.status.success(), "{output:?}");
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     report["hash"].as_str().unwrap().to_string()
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let path = entry.unwrap().path();
-        let target = to.join(path.file_name().unwrap());
-        if path.is_dir() {
-            copy(&path, &target);
-        } else {
-            fs::copy(&path, &target).unwrap();
-        }
-    }
 }
 
 /// What a run appends or writes for one frame, in this order.
@@ -145,7 +122,7 @@ fn killed_at_twenty_random_moments_it_resumes_to_the_same_bits() {
         } else {
             &["--force"]
         };
-        let mut child = percale(&killed, &[&frames[..], more].concat())
+        let mut child = command(&killed, &[&frames[..], more].concat())
             .spawn()
             .unwrap();
         // up to a tenth of the whole run, so that twenty kills spread over it
@@ -215,7 +192,7 @@ fn ctrl_c_ends_after_a_whole_frame_and_says_how_to_go_on() {
     let folder = tempfile::tempdir().unwrap();
     let [whole, out] = ["whole", "out"].map(|name| folder.path().join(name));
     let expected = hash(&run(&whole, &["--frames", "30"]));
-    let child = percale(&out, &["--frames", "30"]).spawn().unwrap();
+    let child = command(&out, &["--frames", "30"]).spawn().unwrap();
     let journal = out.join("frames.jsonl");
     while fs::read_to_string(&journal).map_or(0, |text| text.lines().count()) < 2 {
         std::thread::sleep(Duration::from_millis(2));

@@ -1,12 +1,12 @@
 //! `percale run` as a user sees it: exit codes, messages, interruption, the same bits.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot unwrap has failed")]
-
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::Output;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+
+use crate::support::percale;
 
 /// A drop that takes seconds, not minutes; all contact happens.
 const SMALL: [&str; 4] = [
@@ -15,16 +15,6 @@ const SMALL: [&str; 4] = [
     "--set",
     "obstacle.0.shape.subdivisions=2",
 ];
-
-fn percale(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_percale"));
-    command
-        .args(arguments)
-        .stdin(Stdio::null())
-        .stderr(Stdio::piped())
-        .stdout(Stdio::piped());
-    command
-}
 
 fn run_small(out: &Path, more: &[&str]) -> Output {
     let out = out.to_str().unwrap();

@@ -1,27 +1,21 @@
 //! `percale check` as a user sees it: published truth, numbering, exit codes, messages.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot unwrap has failed")]
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
 use serde_json::Value;
+
+use crate::support::finished;
 
 fn data(name: &str) -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data");
     root.join(name).to_str().unwrap().into()
 }
 
-fn percale(arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_percale"));
-    command.args(arguments).output().unwrap()
-}
-
 fn check(code: i32, arguments: &[&str]) -> Value {
-    let output = percale(&[&["check", "--json"], arguments].concat());
+    let output = finished(&[&["check", "--json"], arguments].concat());
     assert_eq!(
         output.status.code(),
         Some(code),
@@ -31,7 +25,7 @@ fn check(code: i32, arguments: &[&str]) -> Value {
 }
 
 fn refusal(arguments: &[&str]) -> String {
-    let output = percale(&[&["check"], arguments].concat());
+    let output = finished(&[&["check"], arguments].concat());
     assert_eq!(output.status.code(), Some(2), "{arguments:?}: {output:?}");
     assert!(output.stdout.is_empty(), "errors do not go to stdout");
     String::from_utf8(output.stderr).unwrap()
@@ -196,7 +190,7 @@ fn several_meshes_are_numbered_through() {
     assert_eq!(spike["vertices"], serde_json::json!([4, 0, 1, 2]));
     assert!((spike["time"].as_f64().unwrap() - 0.5).abs() < 1e-3);
 
-    let text = percale(&["check", &a, &b]);
+    let text = finished(&["check", &a, &b]);
     let text = String::from_utf8(text.stdout).unwrap();
     assert!(
         text.contains("1 intersections") && text.contains("a - b"),
@@ -216,7 +210,7 @@ fn every_frame_of_a_result_folder_is_checked() {
         "-o",
         &out,
     ];
-    let run = percale(&[&["run", "drop"], small.as_slice()].concat());
+    let run = finished(&[&["run", "drop"], small.as_slice()].concat());
     assert!(run.status.success(), "{run:?}");
     let csv = folder.path().join("pairs.csv");
     let answer = check(0, &[&out, "--pairs", csv.to_str().unwrap()]);
@@ -252,7 +246,7 @@ fn pairs_of_a_result_folder_begin_with_the_frame() {
         "-o",
         &out,
     ];
-    let run = percale(&[&["run", "drop"], tangled.as_slice()].concat());
+    let run = finished(&[&["run", "drop"], tangled.as_slice()].concat());
     assert_eq!(run.status.code(), Some(2), "{run:?}");
     let csv = folder.path().join("pairs.csv");
     let answer = check(1, &[&out, "--pairs", csv.to_str().unwrap()]);
@@ -303,7 +297,7 @@ fn the_answer_does_not_depend_on_the_number_of_threads() {
         data("cloth-funnel/228.ply.gz"),
     );
     let answer = |threads| {
-        let motion = percale(&[
+        let motion = finished(&[
             "check",
             "--json",
             "--threads",
@@ -312,7 +306,7 @@ fn the_answer_does_not_depend_on_the_number_of_threads() {
             &start,
             &end,
         ]);
-        let still = percale(&["check", "--json", "--threads", threads, &start]);
+        let still = finished(&["check", "--json", "--threads", threads, &start]);
         (motion.stdout, still.stdout)
     };
     assert_eq!(answer("1"), answer("2"));
@@ -335,7 +329,7 @@ fn a_start_that_crosses_is_reported_beside_the_impacts() {
     let report = check(0, &["--from", &start, &end]);
     assert_eq!(report["start_intersections"], 1);
     assert_eq!(report["impacts"], 0, "nothing that crosses moves");
-    let output = percale(&["check", "--from", &start, &end]);
+    let output = finished(&["check", "--from", &start, &end]);
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(
         text.contains("1 pairs of faces cross or touch already at the start"),

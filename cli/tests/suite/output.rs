@@ -1,15 +1,8 @@
 //! What becomes of results that cannot be written to the standard output.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot unwrap has failed")]
-
 use std::io;
-use std::process::{Command, Stdio};
 
-fn percale() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_percale"));
-    command.stderr(Stdio::piped());
-    command
-}
+use crate::support::percale;
 
 #[test]
 fn a_reader_that_has_seen_enough_is_no_error() {
@@ -20,8 +13,7 @@ fn a_reader_that_has_seen_enough_is_no_error() {
     ] {
         let (reader, writer) = io::pipe().unwrap();
         drop(reader);
-        let output = percale()
-            .args(arguments)
+        let output = percale(arguments)
             .stdout(writer)
             .spawn()
             .unwrap()
@@ -40,7 +32,7 @@ fn a_full_disk_is_one() {
         .write(true)
         .open("/dev/full")
         .unwrap();
-    let output = percale().arg("scenes").stdout(full).output().unwrap();
+    let output = percale(&["scenes"]).stdout(full).output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{errors}");
     assert!(errors.contains("standard output"), "{errors}");

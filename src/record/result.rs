@@ -1,281 +1,27 @@
-//! The result folder: what a run leaves behind, and what it goes on from.
-//!
-//! ```text
-//! scene.toml            the scene with every default written out
-//! objects/NAME.obj      topology and start positions of each object
-//! objects/NAME.x64      certified positions: 8 bytes "PERCALE1", vertex count (u64),
-//!                       then x y z (f64) of every vertex, frame after frame; little-endian
-//! frames.jsonl          one report per frame, written as the run goes
-//! checksums             SHA-256 of scene.toml, of each .obj, of each frame of each .x64, of each line of frames.jsonl
-//! checkpoint            all that the run remembers, and the SHA-256 of the checksums up to there; replaced after each frame
-//! report.json           totals and all frames, written when the run ends
-//! lock                  locked by the run that writes the folder; holds the number of its process, for messages
-//! ```
-//!
-//! Positions, reports and checksums are appended first, the checkpoint is replaced last: whatever lies behind the checkpoint is
-//! half-written, and [`ResultFolder::resume`] cuts it off.
-//!
-//! Every byte that a reader uses is protected: `checkpoint` and `report.json` end with a checksum of themselves, the checkpoint
-//! seals `checksums`, and those cover the rest; the header of a `.x64` has to agree with its `.obj`. Readers
-//! ([`super::recording`]) compare whatever they read, [`ResultFolder::resume`] compares everything before it changes anything.
-//! Folders of builds that wrote no checksums are refused by name: nothing shows whether they are still what was certified.
-//!
-//! A start that crosses itself leaves a folder too, to be looked at: frame 0 is not certified then, the checkpoint says so, and
-//! it cannot be resumed.
+//! Writing a result folder: begun, continued, finished.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use glam::DVec3;
-use serde::ser::SerializeMap as _;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use super::atomic::write_by_way_of;
 use super::cache::{self, bytes_of};
 use super::checkpoint::{self, Stored, VERSION};
 use super::checksums::{self, Checksums, hex};
+use super::error::{ResultError, at};
+use super::holding::{Holding, begins};
 use super::lock;
 use super::recording::{Recording, object_path};
-use crate::error::{Pinch, RefusedStart, StepError};
+use super::summary::{Stopped, Summary};
+use crate::error::RefusedStart;
 use crate::geometry::{Body, Mesh};
+use crate::io::write_by_way_of;
 use crate::scene::Scene;
 use crate::step::{Checkpoint, Figures};
 use crate::verify::{Verified, audit};
-
-/// Why a result folder cannot be written, read or continued.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ResultError {
-    /// The system refused.
-    #[error("{}: {source}{}", path.display(), remedy(source))]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-
-    /// There is a result already.
-    #[error("{}: already holds a result; continue it with --resume, replace it with --force, or choose another folder with -o", path.display())]
-    Exists {
-        /// The folder.
-        path: PathBuf,
-    },
-
-    /// There is a start that was refused.
-    #[error("{}: already holds a start that was refused; replace it with --force, or choose another folder with -o", path.display())]
-    HoldsRefused {
-        /// The folder.
-        path: PathBuf,
-    },
-
-    /// There are files of somebody else.
-    #[error("{}: holds files that are not a result of Percale, and those are never replaced; choose another folder with -o", path.display())]
-    Foreign {
-        /// The folder.
-        path: PathBuf,
-    },
-
-    /// There is nothing to continue.
-    #[error("{}: {what}, so there is nothing to continue; start the run without --resume, or name its folder with -o", path.display())]
-    Nothing {
-        /// The folder.
-        path: PathBuf,
-        /// What is there instead.
-        what: &'static str,
-    },
-
-    /// Another run is writing it.
-    #[error(
-        "{}: another run is writing this folder{}; wait until it ends, stop it, or choose another folder with -o",
-        path.display(), process.map(|id| format!(" (process {id})")).unwrap_or_default()
-    )]
-    Busy {
-        /// The folder.
-        path: PathBuf,
-        /// The number of its process, if it could be read.
-        process: Option<u32>,
-    },
-
-    /// It is not a result folder, or a damaged one.
-    #[error("{}: {message}", path.display())]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong, and what to do.
-        message: String,
-    },
-
-    /// It belongs to another scene or version.
-    #[error("{}: cannot resume: {message}; run it anew into another folder with -o, or here with --force", path.display())]
-    Different {
-        /// The folder.
-        path: PathBuf,
-        /// What differs.
-        message: String,
-    },
-}
-
-fn remedy(source: &io::Error) -> &'static str {
-    match source.kind() {
-        io::ErrorKind::StorageFull => "; all earlier frames are intact: make room, then --resume",
-        io::ErrorKind::PermissionDenied
-        | io::ErrorKind::ReadOnlyFilesystem
-        | io::ErrorKind::NotADirectory
-        | io::ErrorKind::AlreadyExists => "; choose a folder that can be written with -o",
-        _ => "",
-    }
-}
-
-/// The bytes of a file that belongs to a result.
-pub(super) fn read(path: &Path) -> Result<Vec<u8>, ResultError> {
-    fs::read(path).map_err(|source| match source.kind() {
-        io::ErrorKind::NotFound => damaged(path, format!("missing; {}", checksums::REMEDY)),
-        _ => at(path)(source),
-    })
-}
-
-pub(super) fn at(path: &Path) -> impl Fn(io::Error) -> ResultError + '_ {
-    move |source| ResultError::Io {
-        path: path.into(),
-        source,
-    }
-}
-
-/// Totals of a run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Summary {
-    /// Version of Percale that ran.
-    pub version: String,
-    /// Output frames after the start.
-    pub frames: u64,
-    /// Crossing face pairs over all frames, by the auditor; those of the start if it was refused.
-    pub intersections: usize,
-    /// Crossings of obstacles among themselves in the last frame: outside the certificate.
-    pub obstacle_crossings: usize,
-    /// Sum of all frames; written in short, and read from the frames.
-    #[serde(flatten, serialize_with = "write_totals", skip_deserializing)]
-    pub figures: Figures,
-    /// SHA-256 of the little-endian f64 positions of all output frames.
-    pub hash: String,
-    /// Why the run ended before its last frame; none if it did not.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stopped: Option<Stopped>,
-}
-
-impl Summary {
-    /// Processor time of all threads spent stepping, over all frames, in seconds.
-    pub fn seconds(&self) -> f64 {
-        1e-3 * self.figures.phases.total_ms()
-    }
-
-    /// The same by the clock on the wall, in seconds.
-    pub fn wall_seconds(&self) -> f64 {
-        1e-3 * self.figures.phases.wall_ms
-    }
-}
-
-/// The sum of several frames.
-pub(super) fn sum_of(frames: &[Figures]) -> Figures {
-    let mut sum = Figures::default();
-    frames.iter().for_each(|frame| sum += frame);
-    sum
-}
-
-/// Figures of a run as `report.json` has them among its totals.
-fn write_totals<S: Serializer>(figures: &Figures, serializer: S) -> Result<S::Ok, S::Error> {
-    let mut map = serializer.serialize_map(None)?;
-    map.serialize_entry("impacts", &figures.impacts)?;
-    map.serialize_entry("rounds", &figures.calls())?;
-    map.serialize_entry("intervals", &figures.intervals)?;
-    map.serialize_entry("loops", &figures.loops)?;
-    map.serialize_entry("iterations", &figures.iterations)?;
-    map.serialize_entry("failsafes", &figures.failsafe_count())?;
-    map.serialize_entry("retries", &figures.retries)?;
-    map.serialize_entry("stretched", &figures.stretched)?;
-    map.serialize_entry("refused", &figures.refused)?;
-    map.serialize_entry("off_grid", &figures.off_grid)?;
-    map.serialize_entry("strain_over", &figures.strain_over)?;
-    map.serialize_entry("largest_strain", &figures.largest_strain)?;
-    map.serialize_entry("smallest_gap", &figures.smallest_gap)?;
-    map.serialize_entry("smallest_gap_share", &figures.smallest_gap_share)?;
-    map.serialize_entry("out_of_order", &figures.out_of_order)?;
-    map.serialize_entry("kept_share", &figures.kept_share())?;
-    map.serialize_entry("stages", &figures.stages)?;
-    map.serialize_entry("seconds", &(1e-3 * figures.phases.total_ms()))?;
-    map.serialize_entry("wall_seconds", &(1e-3 * figures.phases.wall_ms))?;
-    map.end()
-}
-
-/// Why a run ended on the way.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Stopped {
-    /// Frame that could not be reached.
-    pub frame: u64,
-    /// For people.
-    pub message: String,
-    /// Which objects leave no room, if that is why.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pinch: Option<Pinch>,
-}
-
-impl Stopped {
-    /// At a frame, by an error.
-    pub fn new(frame: u64, error: &StepError) -> Self {
-        let pinch = match error {
-            StepError::Pinched(pinch) => Some((**pinch).clone()),
-            _ => None,
-        };
-        Self {
-            frame,
-            message: error.to_string(),
-            pinch,
-        }
-    }
-}
-
-/// What a folder holds, as far as its first bytes tell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Holding {
-    /// It does not exist, or there is nothing but a lock.
-    Nothing,
-    /// A result, whole or not.
-    Result,
-    /// Something else.
-    Foreign,
-}
-
-impl Holding {
-    fn of(folder: &Path) -> Result<Self, ResultError> {
-        let mut entries = match fs::read_dir(folder) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::Nothing),
-            Err(error) => return Err(at(folder)(error)),
-        };
-        let is_checksums = |bytes: &[u8]| bytes.starts_with(checksums::HEADER.as_bytes());
-        if begins(&checksums::path_in(folder), is_checksums)
-            || begins(&checkpoint::path_in(folder), checkpoint::is_checkpoint)
-        {
-            return Ok(Self::Result);
-        }
-        let is_lock = |path: &Path| path.ends_with(lock::NAME) && lock::is_lock(path);
-        let is_empty = entries.all(|entry| entry.is_ok_and(|entry| is_lock(&entry.path())));
-        Ok(if is_empty {
-            Self::Nothing
-        } else {
-            Self::Foreign
-        })
-    }
-}
-
-/// Whether the first bytes of a file are as expected.
-fn begins(path: &Path, is_expected: impl Fn(&[u8]) -> bool) -> bool {
-    let mut bytes = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(64).read_to_end(&mut bytes));
-    read.is_ok() && is_expected(&bytes)
-}
 
 /// A result folder that is open for writing; nobody else can write it as long as this exists.
 #[derive(Debug)]
@@ -523,15 +269,13 @@ impl ResultFolder {
         obstacle_crossings: usize,
         stopped: Option<Stopped>,
     ) -> Result<Summary, ResultError> {
-        let figures = sum_of(&self.frames);
+        let totals = Summary::of(&self.frames);
         let summary = Summary {
-            version: VERSION.into(),
-            frames: self.frames.len() as u64,
-            intersections: self.crossings + figures.intersections,
+            intersections: self.crossings + totals.intersections,
             obstacle_crossings,
-            figures,
             hash: hex(&self.hash.clone().finalize()),
             stopped,
+            ..totals
         };
         #[derive(Serialize)]
         struct Report<'a> {
@@ -585,13 +329,6 @@ impl ResultFolder {
         append(&checksums::path_in(&self.path), lines.as_bytes())?;
         let bytes = checkpoint::bytes_of_checkpoint(checkpoint, &self.checksums.seal());
         replace(&checkpoint::path_in(&self.path), &bytes)
-    }
-}
-
-pub(super) fn damaged(path: &Path, message: String) -> ResultError {
-    ResultError::Damaged {
-        path: path.into(),
-        message,
     }
 }
 

@@ -1,11 +1,10 @@
 //! Scripted objects that leave no room: the run ends with their names, and everything before is whole.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot unwrap has failed")]
-
 use std::path::Path;
-use std::process::{Command, Output};
 
 use serde_json::Value;
+
+use crate::support::finished;
 
 /// Two boxes that overlap by 1 mm for ten frames, with a napkin between them; they touch in frame 12.
 const SCENE: &str = r#"
@@ -28,13 +27,6 @@ kind = "keyframed"
 keys = [{ time = 0 }, { time = 0.2, move = [0, -0.031, 0] }, { time = 0.3666666666666667, move = [0, -0.031, 0] }, { time = 0.5 }]
 "#;
 
-fn percale(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_percale"))
-        .args(arguments)
-        .output()
-        .unwrap()
-}
-
 fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).unwrap()
 }
@@ -51,7 +43,7 @@ fn a_pinched_cloth_ends_the_run_with_both_objects_the_frame_and_all_earlier_fram
     let scene = scene(folder.path(), "");
     let out = folder.path().join("out");
     let out = out.to_str().unwrap();
-    let run = percale(&["run", &scene, "-o", out, "--json"]);
+    let run = finished(&["run", &scene, "-o", out, "--json"]);
     assert_eq!(run.status.code(), Some(1), "{run:?}");
     let message = text(&run.stderr);
     for part in [
@@ -81,7 +73,7 @@ fn a_pinched_cloth_ends_the_run_with_both_objects_the_frame_and_all_earlier_fram
         assert!(contacts.len() >= 2 && contacts.iter().all(positive));
     }
 
-    let check = percale(&["check", out, "--json"]);
+    let check = finished(&["check", out, "--json"]);
     assert!(check.status.success(), "{check:?}");
     let check: Value = serde_json::from_slice(&check.stdout).unwrap();
     assert_eq!(check["intersections"], 0);
@@ -92,14 +84,14 @@ fn a_pinched_cloth_ends_the_run_with_both_objects_the_frame_and_all_earlier_fram
     );
 
     // resumed, it stops at the same place for the same reason, with the same frames
-    let resumed = percale(&["run", &scene, "-o", out, "--json", "--resume"]);
+    let resumed = finished(&["run", &scene, "-o", out, "--json", "--resume"]);
     assert_eq!(resumed.status.code(), Some(1), "{resumed:?}");
     let error = |text: &str| text.lines().last().map(str::to_owned); // after lines of progress
     assert_eq!(error(text(&resumed.stderr)), error(message));
     let again: Value = serde_json::from_slice(&resumed.stdout).unwrap();
     assert_eq!(again["hash"], printed["hash"]);
     // up to there it can be had in peace
-    let part = percale(&["run", &scene, "-o", out, "--force", "--frames", "11"]);
+    let part = finished(&["run", &scene, "-o", out, "--force", "--frames", "11"]);
     assert!(part.status.success(), "{part:?}");
 }
 
@@ -108,7 +100,7 @@ fn tangle_is_refused_by_name_before_anything_is_written() {
     let folder = tempfile::tempdir().unwrap();
     let scene = scene(folder.path(), "on_pinch = \"tangle\"\n");
     let out = folder.path().join("out");
-    let run = percale(&["run", &scene, "-o", out.to_str().unwrap()]);
+    let run = finished(&["run", &scene, "-o", out.to_str().unwrap()]);
     assert_eq!(run.status.code(), Some(2), "{run:?}");
     let message = text(&run.stderr);
     assert!(

@@ -4,7 +4,7 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::Write;
 use std::path::Path;
 
-use super::result::{ResultError, at};
+use super::error::{ResultError, at};
 
 /// Name of the file that is locked. It stays when the run has ended: taking it away could take it from the next run.
 pub(super) const NAME: &str = "lock";

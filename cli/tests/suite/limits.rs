@@ -1,11 +1,10 @@
 //! Values that no run can take are refused at once, costly ones are announced, and sizes beyond memory are no crash.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot unwrap has failed")]
-
 use std::fs;
-use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Command;
 use std::time::{Duration, Instant};
+
+use crate::support::{PERCALE, finished_in};
 
 const SCENE: &str = r#"frames = 1
 fps = 60
@@ -18,15 +17,6 @@ name = "ball"
 shape = { kind = "sphere", radius = 0.3, subdivisions = 1 }
 "#;
 
-fn percale(folder: &Path, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_percale"));
-    command
-        .args(arguments)
-        .current_dir(folder)
-        .output()
-        .unwrap()
-}
-
 /// Runs the scene with changes; exit code and stderr. Nothing here may take longer than a build under load.
 fn run(changes: &[&str]) -> (i32, String) {
     let folder = tempfile::tempdir().unwrap();
@@ -36,7 +26,7 @@ fn run(changes: &[&str]) -> (i32, String) {
         arguments.extend(["--set", change]);
     }
     let start = Instant::now();
-    let output = percale(folder.path(), &arguments);
+    let output = finished_in(folder.path(), &arguments);
     let took = start.elapsed();
     assert!(took < Duration::from_secs(20), "{changes:?}: {took:?}");
     let stderr = String::from_utf8(output.stderr).unwrap();
@@ -158,7 +148,7 @@ fn sizes_beyond_memory_and_machine_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("s.toml"), SCENE).unwrap();
     let refused = |arguments: &[&str], what: &str| {
-        let output = percale(folder.path(), arguments);
+        let output = finished_in(folder.path(), arguments);
         let stderr = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {stderr}");
         assert!(stderr.contains(what), "{arguments:?}: {stderr}");
@@ -187,7 +177,7 @@ fn sizes_beyond_memory_and_machine_are_refused() {
         &["render", "far.obj", "--size", "100000x100000"],
         "16 to 8192",
     );
-    let run = percale(
+    let run = finished_in(
         folder.path(),
         &["run", "s.toml", "-o", "out", "--set", "frames=3"],
     );
@@ -206,7 +196,7 @@ fn a_scene_that_does_not_fit_is_refused_before_it_is_made() {
     fs::write(folder.path().join("s.toml"), scene).unwrap();
     let output = Command::new("sh")
         .args(["-c", "ulimit -v 4194304; exec \"$0\" run s.toml -o out"])
-        .arg(env!("CARGO_BIN_EXE_percale"))
+        .arg(PERCALE)
         .current_dir(folder.path())
         .output()
         .unwrap();
@@ -232,7 +222,7 @@ fn a_flat_polygon_of_a_hundred_thousand_corners_is_read_and_checked() {
     text += "\n";
     fs::write(folder.path().join("disc.obj"), text).unwrap();
     let start = Instant::now();
-    let output = percale(folder.path(), &["check", "disc.obj"]);
+    let output = finished_in(folder.path(), &["check", "disc.obj"]);
     let stdout = String::from_utf8(output.stdout).unwrap();
     assert!(
         stdout.contains("99998 triangles: 0 intersections"),

@@ -1,13 +1,13 @@
 //! `percale bench scenes` as a user sees it: records, what is skipped, resumed and stopped, the table and the sheet.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot unwrap has failed")]
-
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+
+use crate::support::percale;
 
 /// A cloth that falls on a box.
 const FALL: &str = r#"
@@ -60,15 +60,12 @@ impl Place {
     }
 
     fn bench(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_percale"));
+        let fixed = ["bench", "scenes", "--threads", "1", "-o", "results"];
+        let mut command = percale(&fixed);
         command
-            .current_dir(self.0.path())
-            .args(["bench", "scenes", "--threads", "1", "-o", "results"])
             .args(["--records", "records"])
             .args(arguments)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+            .current_dir(self.0.path());
         command
     }
 

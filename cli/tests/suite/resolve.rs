@@ -1,10 +1,10 @@
 //! `percale resolve` as a user sees it: velocities, files that are kept, advice that this command can take.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot unwrap has failed")]
-
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
+
+use crate::support::finished_in;
 
 /// A sheet of two triangles at a height.
 fn sheet(height: f64) -> String {
@@ -25,9 +25,7 @@ fn fall() -> tempfile::TempDir {
 }
 
 fn resolve(folder: &Path, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_percale"));
-    let command = command.arg("resolve").args(arguments).current_dir(folder);
-    command.output().unwrap()
+    finished_in(folder, &[&["resolve"], arguments].concat())
 }
 
 fn refused(folder: &Path, code: i32, arguments: &[&str]) -> String {

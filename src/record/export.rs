@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 
+use super::error::{ResultError, at};
 use super::recording::Recording;
-use super::result::{ResultError, at};
-use super::{MeshFile, pc2, usda, write_atomically};
+use crate::io::{MeshFile, obj, pc2, ply, usda, write_atomically};
 use crate::verify::audit;
 
 /// A format of other programs.
@@ -126,8 +126,8 @@ pub fn export(
                 let path = out.join(format!("frame_{frame:0digits$}.{extension}"));
                 let file = MeshFile::of(recording.mesh(), &recording.positions(frame)?);
                 let write = write_atomically(&path, |out| match format {
-                    Format::Ply => super::ply::write(&file, out),
-                    _ => super::obj::write(&file, out),
+                    Format::Ply => ply::write(&file, out),
+                    _ => obj::write(&file, out),
                 });
                 write.map_err(at(&path))?;
                 exported.files.push(path);
@@ -195,7 +195,7 @@ fn write_pc2(
             ..MeshFile::default()
         };
         let path = out.join(format!("{}.obj", body.name));
-        write_atomically(&path, |out| super::obj::write(&file, out)).map_err(at(&path))?;
+        write_atomically(&path, |out| obj::write(&file, out)).map_err(at(&path))?;
         exported.files.push(path);
 
         let path = out.join(format!("{}.pc2", body.name));

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use super::result::{ResultError, damaged, read};
+use super::error::{ResultError, damaged, read};
 
 /// The first line; it also tells a result folder from something else.
 pub(super) const HEADER: &str = "percale checksums 1\n";

@@ -1,20 +1,17 @@
 //! Result folders that two runs want, that are damaged, or that are none: nothing wrong is accepted, nothing foreign is touched.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot unwrap has failed")]
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Output};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-#[path = "../../tests/support/random.rs"]
-mod random;
-use random::Random;
+use crate::random::Random;
+use crate::support::{copy, percale};
 
 /// Two equal cloths above a ball; `{turn}` is how the second is turned.
 const SCENE: &str = "\
@@ -55,13 +52,8 @@ impl Place {
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_percale"));
-        command
-            .args(arguments)
-            .current_dir(self.folder.path())
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+        let mut command = percale(arguments);
+        command.current_dir(self.folder.path());
         command
     }
 
@@ -86,16 +78,6 @@ impl Place {
 
     fn copy(&self, from: &str, to: &str) {
         copy(&self.path(from), &self.path(to));
-    }
-}
-
-fn copy(from: &Path, to: &Path) {
-    let _ = fs::remove_dir_all(to);
-    fs::create_dir_all(to).unwrap();
-    for (name, bytes) in files(from) {
-        let target = to.join(name);
-        fs::create_dir_all(target.parent().unwrap()).unwrap();
-        fs::write(target, bytes).unwrap();
     }
 }
 
