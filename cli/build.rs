@@ -7,6 +7,10 @@ fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     let commit = commit();
     let version = env!("CARGO_PKG_VERSION");
+    println!(
+        "cargo::rustc-env=PERCALE_COMMIT={}",
+        commit.as_deref().unwrap_or_default()
+    );
     let version = match commit {
         Some(commit) => format!("{version} (commit {commit})"),
         None => version.into(),

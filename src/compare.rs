@@ -10,10 +10,11 @@
 use std::ops::ControlFlow;
 
 use glam::DVec3;
-use serde::Serialize;
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
 
 use crate::error::StartError;
-use crate::step::{FrameReport, Phases, Simulation};
+use crate::step::{Figures, Simulation};
 
 /// A method: its name and its simulation at the start of the same scene.
 pub struct Method {
@@ -24,74 +25,24 @@ pub struct Method {
 }
 
 /// One frame of one method.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Frame {
-    /// Number of the frame, from 1.
-    pub frame: u64,
-    /// Whether the method gave up before the end of the frame; the figures below are then empty.
+    /// Whether the method gave up before the end of the frame; the figures are then empty, but for
+    /// its number.
     pub failed: bool,
-    /// Mean length of its accepted intervals, in frames: time between successful resolutions.
-    pub mean_interval: f64,
-    /// Pairs handed to a stage, per call.
-    pub pairs_per_call: f64,
-    /// Calls of stages.
-    pub calls: usize,
-    /// Refused attempts.
-    pub retries: usize,
-    /// Intervals in which a fail-safe had to act.
-    pub failsafes: usize,
-    /// Crossing face pairs at its end, by the auditor.
-    pub intersections: usize,
-    /// Kinetic energy of the mean motion that repulsions and stages took, summed over the
-    /// intervals, in joules: a load at rest, whose fall every interval proposes anew, counts again
-    /// and again.
-    pub energy_lost: f64,
-    /// Share of the sliding at impacts that is left; none without impacts.
-    pub sliding_kept: Option<f64>,
-    /// Processor time by phase.
-    pub phases: Phases,
+    /// What happened in it.
+    pub figures: Figures,
 }
 
-/// All frames of one method, with their totals.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Figures {
+/// All frames of one method.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Compared {
     /// Name of the method.
     pub name: String,
-    /// Frames that it gave up.
-    pub failed_frames: usize,
-    /// Mean length of an accepted interval, in frames.
-    pub mean_interval: f64,
-    /// Processor time of all frames, in seconds.
-    pub seconds: f64,
-    /// Processor time by phase, of all frames.
-    pub phases: Phases,
-    /// Pairs handed to a stage, per call.
-    pub pairs_per_call: f64,
-    /// Intervals in which a fail-safe had to act.
-    pub failsafes: usize,
-    /// Refused attempts.
-    pub retries: usize,
-    /// Crossing face pairs at the ends of all frames.
-    pub intersections: usize,
-    /// Kinetic energy of the mean motion that repulsions and stages took, summed over the
-    /// intervals, in joules: a load at rest, whose fall every interval proposes anew, counts again
-    /// and again.
-    pub energy_lost: f64,
-    /// Share of the sliding at impacts that is left; none without impacts.
-    pub sliding_kept: Option<f64>,
+    /// Sum of the frames that it did not give up.
+    pub figures: Figures,
     /// Each frame.
     pub frames: Vec<Frame>,
-    #[serde(skip)]
-    sums: Sums,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Sums {
-    intervals: usize,
-    pairs: usize,
-    calls: usize,
-    slid: f64,
-    slide_wanted: f64,
 }
 
 /// Runs methods side by side for a number of frames; `seen` gets each frame's number and the
@@ -109,11 +60,11 @@ pub fn compare(
     apart: bool,
     progress: &mut (dyn FnMut(f64) + Send),
     mut seen: impl FnMut(u64, &[&[DVec3]]) -> ControlFlow<()>,
-) -> Result<Vec<Figures>, StartError> {
+) -> Result<Vec<Compared>, StartError> {
     let count = methods.len() as f64;
-    let mut figures: Vec<Figures> = methods
+    let mut compared: Vec<Compared> = methods
         .iter()
-        .map(|method| Figures::new(&method.name))
+        .map(|method| Compared::new(&method.name))
         .collect();
     let longest: Vec<u64> = methods
         .iter()
@@ -125,7 +76,7 @@ pub fn compare(
         let first = &mut methods[0].simulation;
         let stepped = first.step_with(&mut |share| progress(done(0, share)));
         let stopped = stepped.is_err();
-        figures[0].add(frame, stepped.ok());
+        compared[0].add(frame, stepped.ok());
         for (i, method) in methods.iter_mut().enumerate().skip(1) {
             if !apart {
                 start.interval = longest[i];
@@ -134,7 +85,7 @@ pub fn compare(
             let stepped = method
                 .simulation
                 .step_with(&mut |share| progress(done(i, share)));
-            figures[i].add(frame, stepped.ok());
+            compared[i].add(frame, stepped.ok());
         }
         let states: Vec<&[DVec3]> = methods
             .iter()
@@ -144,71 +95,95 @@ pub fn compare(
             break; // stopped: nobody makes the next frame
         }
     }
-    Ok(figures)
+    Ok(compared)
 }
 
-impl Figures {
+impl Frame {
+    /// Mean length of its accepted intervals, in frames: time between successful resolutions; 0 if
+    /// it was given up.
+    pub fn mean_interval(&self) -> f64 {
+        mean_interval(usize::from(!self.failed), &self.figures)
+    }
+}
+
+impl Compared {
     fn new(name: &str) -> Self {
         Self {
             name: name.into(),
-            failed_frames: 0,
-            mean_interval: 0.0,
-            seconds: 0.0,
-            phases: Phases::default(),
-            pairs_per_call: 0.0,
-            failsafes: 0,
-            retries: 0,
-            intersections: 0,
-            energy_lost: 0.0,
-            sliding_kept: None,
+            figures: Figures::default(),
             frames: Vec::new(),
-            sums: Sums::default(),
         }
     }
 
-    fn add(&mut self, frame: u64, report: Option<FrameReport>) {
+    fn add(&mut self, frame: u64, report: Option<Figures>) {
         let failed = report.is_none();
-        let report = report.unwrap_or_default();
-        let pairs = report.impacts.vertex_face + report.impacts.edge_edge;
-        let calls: usize = report.rounds.values().sum();
-        let share = |part: f64, whole: f64| (whole > 0.0).then(|| part / whole);
-        let each = Frame {
+        let number = || Figures {
             frame,
-            failed,
-            mean_interval: share(1.0, report.intervals as f64).unwrap_or_default(),
-            pairs_per_call: share(pairs as f64, calls as f64).unwrap_or_default(),
-            calls,
-            retries: report.retries,
-            failsafes: report.failsafes.values().sum(),
-            intersections: report.intersections,
-            energy_lost: report.energy_lost(),
-            sliding_kept: share(report.slid, report.slide_wanted),
-            phases: report.phases,
+            ..Figures::default()
         };
-        self.failed_frames += usize::from(failed);
-        self.seconds += 1e-3 * each.phases.total_ms();
-        let sum = &mut self.phases;
-        sum.propose_ms += each.phases.propose_ms;
-        sum.repel_ms += each.phases.repel_ms;
-        sum.respond_ms += each.phases.respond_ms;
-        sum.accept_ms += each.phases.accept_ms;
-        sum.audit_ms += each.phases.audit_ms;
-        sum.wall_ms += each.phases.wall_ms;
-        self.failsafes += each.failsafes;
-        self.retries += each.retries;
-        self.intersections += each.intersections;
-        self.energy_lost += each.energy_lost;
-
-        let sums = &mut self.sums;
-        sums.intervals += report.intervals;
-        sums.pairs += pairs;
-        sums.calls += calls;
-        sums.slid += report.slid;
-        sums.slide_wanted += report.slide_wanted;
-        let done = self.frames.len() + 1 - self.failed_frames;
-        self.mean_interval = share(done as f64, sums.intervals as f64).unwrap_or_default();
-        self.pairs_per_call = share(sums.pairs as f64, sums.calls as f64).unwrap_or_default();
-        self.sliding_kept = share(sums.slid, sums.slide_wanted);
-        self.frames.push(each);
+        let figures = report.unwrap_or_else(number);
+        self.figures += &figures;
+        self.frames.push(Frame { failed, figures });
     }
+
+    /// Frames that it gave up.
+    pub fn failed_frames(&self) -> usize {
+        self.frames.iter().filter(|frame| frame.failed).count()
+    }
+
+    /// Mean length of an accepted interval, in frames.
+    pub fn mean_interval(&self) -> f64 {
+        mean_interval(self.frames.len() - self.failed_frames(), &self.figures)
+    }
+
+    /// Processor time of all frames, in seconds.
+    pub fn seconds(&self) -> f64 {
+        1e-3 * self.figures.phases.total_ms()
+    }
+}
+
+fn mean_interval(frames: usize, figures: &Figures) -> f64 {
+    match figures.intervals {
+        0 => 0.0,
+        intervals => frames as f64 / intervals as f64,
+    }
+}
+
+impl Serialize for Frame {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("frame", &self.figures.frame)?;
+        map.serialize_entry("failed", &self.failed)?;
+        map.serialize_entry("calls", &self.figures.calls())?;
+        write_figures(&mut map, self.mean_interval(), &self.figures)?;
+        map.end()
+    }
+}
+
+impl Serialize for Compared {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("name", &self.name)?;
+        map.serialize_entry("failed_frames", &self.failed_frames())?;
+        map.serialize_entry("seconds", &self.seconds())?;
+        write_figures(&mut map, self.mean_interval(), &self.figures)?;
+        map.serialize_entry("frames", &self.frames)?;
+        map.end()
+    }
+}
+
+/// What methods are compared by.
+fn write_figures<M: SerializeMap>(
+    map: &mut M,
+    mean_interval: f64,
+    figures: &Figures,
+) -> Result<(), M::Error> {
+    map.serialize_entry("mean_interval", &mean_interval)?;
+    map.serialize_entry("pairs_per_call", &figures.pairs_per_call())?;
+    map.serialize_entry("retries", &figures.retries)?;
+    map.serialize_entry("failsafes", &figures.failsafe_count())?;
+    map.serialize_entry("intersections", &figures.intersections)?;
+    map.serialize_entry("energy_lost", &figures.energy_lost())?;
+    map.serialize_entry("sliding_kept", &figures.sliding_kept())?;
+    map.serialize_entry("phases", &figures.phases)
 }

@@ -34,7 +34,7 @@ impl Grid {
 
 /// How a vertex is placed while snapping.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Snapping {
     Nearest,
     /// One grid step aside, away from what it met.
     Aside,
@@ -61,7 +61,7 @@ pub(crate) fn snap(
     };
     let wanted = candidate.x.clone();
     let free: Vec<bool> = candidate.inverse_mass.iter().map(|&w| w > 0.0).collect();
-    let mut places = vec![Place::Nearest; wanted.len()];
+    let mut places = vec![Snapping::Nearest; wanted.len()];
     for (v, x) in candidate.x.iter_mut().enumerate() {
         if free[v] {
             *x = grid.round(wanted[v]);
@@ -73,7 +73,7 @@ pub(crate) fn snap(
         if impacts.is_empty() {
             return places
                 .iter()
-                .filter(|&&place| place == Place::Unsnapped)
+                .filter(|&&place| place == Snapping::Unsnapped)
                 .count();
         }
         let mut aside = vec![DVec3::ZERO; wanted.len()];
@@ -90,13 +90,13 @@ pub(crate) fn snap(
             if !free[v] || aside[v] == DVec3::ZERO {
                 continue; // scripted, or moved on in this round already
             }
-            places[v] = if places[v] == Place::Nearest {
-                Place::Aside
+            places[v] = if places[v] == Snapping::Nearest {
+                Snapping::Aside
             } else {
-                Place::Unsnapped
+                Snapping::Unsnapped
             };
             candidate.x[v] = match places[v] {
-                Place::Unsnapped => wanted[v],
+                Snapping::Unsnapped => wanted[v],
                 _ => grid_step(candidate.x[v], aside[v]),
             };
             aside[v] = DVec3::ZERO;

@@ -86,7 +86,7 @@ pub use state::{Candidate, Surfaces};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[doc(inline)]
-pub use step::FrameReport;
+pub use step::Figures;
 #[doc(inline)]
 pub use step::{Settings, Simulation};
 #[doc(inline)]

@@ -44,7 +44,7 @@ pub struct Resolution {
     /// Rounds of all stages.
     pub rounds: usize,
     /// Rounds by stage.
-    pub stages: BTreeMap<&'static str, usize>,
+    pub stages: BTreeMap<String, usize>,
     /// Pairs put to the continuous test, see [`Collider::queries`]: those of the candidate motion,
     /// of every round and of the certificate together.
     pub queries: u64,
@@ -153,21 +153,17 @@ pub fn resolve(
             unreachable!("the shortest interval is never refused for what it does to the cloth")
         }
     })?;
-    let settled = interval.settle(&mut accepted, phases);
+    let figures = interval.settle(&mut accepted, phases).figures;
 
-    let mut stages = BTreeMap::new();
-    for round in &settled.response.rounds {
-        *stages.entry(round.stage).or_default() += 1;
-    }
     let ends = accepted.positions().iter().zip(&wanted);
     let resolution = Resolution {
         impacts_before: before.len(),
         impacts_after: 0,
-        rounds: settled.response.rounds.len(),
-        stages,
+        rounds: figures.calls(),
         queries: collider.queries() - asked_before,
         moved: ends.filter(|(new, old)| new != old).count(),
-        kept_share: (settled.wanted > 0.0).then(|| settled.kept / settled.wanted),
+        kept_share: figures.kept_share(),
+        stages: figures.rounds,
     };
     Ok((accepted, resolution))
 }

@@ -1,6 +1,12 @@
 //! `percale bench`: how long the parts take.
 
 mod dynamics;
+mod paths;
+mod query;
+mod record;
+mod scenes;
+mod sheet;
+mod table;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -17,6 +23,9 @@ use crate::failure::Failure;
 use crate::inputs;
 use crate::output::say;
 use dynamics::DynamicsBench;
+use paths::PathsBench;
+use query::QueryBench;
+use scenes::ScenesBench;
 
 /// Measure the parts of Percale
 #[derive(Debug, clap::Args)]
@@ -28,7 +37,10 @@ pub(crate) struct Bench {
 #[derive(Debug, clap::Subcommand)]
 enum Part {
     Kernels(Kernels),
+    Query(QueryBench),
+    Paths(PathsBench),
     Dynamics(DynamicsBench),
+    Scenes(ScenesBench),
 }
 
 /// Measure detection on a motion: static test, audit, broad phase, whole continuous detection
@@ -103,7 +115,10 @@ impl Bench {
     pub(crate) fn run(&self) -> Result<ExitCode, Failure> {
         match &self.part {
             Part::Kernels(kernels) => kernels.run(),
+            Part::Query(query) => query.run(),
+            Part::Paths(paths) => paths.run(),
             Part::Dynamics(dynamics) => dynamics.run(),
+            Part::Scenes(scenes) => scenes.run(),
         }
     }
 }

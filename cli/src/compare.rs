@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use glam::DVec3;
-use percale::compare::{Figures, Method, compare};
+use percale::compare::{Compared, Method, compare};
 use percale::geometry::Mesh;
 use percale::io::write_atomically;
 use percale::scene::{Scene, Variant};
@@ -144,7 +144,7 @@ impl Compare {
         } else {
             crate::output::write(format_args!("{}", table(&figures)));
         }
-        let done = figures.iter().map(|figures| figures.frames.len()).max();
+        let done = figures.iter().map(|method| method.frames.len()).max();
         let done = done.unwrap_or_default() as u64;
         if interrupt.came() && done < frames {
             eprintln!(
@@ -153,7 +153,7 @@ impl Compare {
             );
             return Ok(Interrupt::code());
         }
-        let failed = figures.iter().any(|figures| figures.failed_frames > 0);
+        let failed = figures.iter().any(|method| method.failed_frames() > 0);
         Ok(ExitCode::from(u8::from(failed)))
     }
 
@@ -214,9 +214,9 @@ fn changes(text: &str) -> Result<Vec<(String, String)>, String> {
 }
 
 /// The figures without their frames.
-fn totals(figures: &[Figures]) -> serde_json::Value {
-    let each = figures.iter().map(|figures| {
-        let mut value = serde_json::to_value(figures).expect("figures are plain data");
+fn totals(figures: &[Compared]) -> serde_json::Value {
+    let each = figures.iter().map(|method| {
+        let mut value = serde_json::to_value(method).expect("figures are plain data");
         if let Some(table) = value.as_object_mut() {
             table.remove("frames");
         }
@@ -226,30 +226,30 @@ fn totals(figures: &[Figures]) -> serde_json::Value {
 }
 
 /// One line per frame and method.
-fn csv(figures: &[Figures]) -> String {
+fn csv(figures: &[Compared]) -> String {
     let mut text = String::from(
         "method,frame,failed,mean_interval,pairs_per_call,calls,retries,failsafes,intersections,energy_lost,sliding_kept,\
          propose_ms,repel_ms,respond_ms,accept_ms,audit_ms\n",
     );
     for method in figures {
-        for f in &method.frames {
-            let kept = f
-                .sliding_kept
-                .map_or(String::new(), |kept| kept.to_string());
+        for frame in &method.frames {
+            let f = &frame.figures;
+            let kept = f.sliding_kept();
+            let kept = kept.map_or(String::new(), |kept| kept.to_string());
             let p = &f.phases;
             let name = method.name.replace('"', "\"\"");
             let _ = writeln!(
                 text,
                 "\"{name}\",{},{},{},{},{},{},{},{},{},{kept},{},{},{},{},{}",
                 f.frame,
-                f.failed,
-                f.mean_interval,
-                f.pairs_per_call,
-                f.calls,
+                frame.failed,
+                frame.mean_interval(),
+                f.pairs_per_call(),
+                f.calls(),
                 f.retries,
-                f.failsafes,
+                f.failsafe_count(),
                 f.intersections,
-                f.energy_lost,
+                f.energy_lost(),
                 p.propose_ms,
                 p.repel_ms,
                 p.respond_ms,
@@ -261,28 +261,29 @@ fn csv(figures: &[Figures]) -> String {
     text
 }
 
-fn table(figures: &[Figures]) -> String {
+fn table(figures: &[Compared]) -> String {
     let width = figures.iter().map(|f| f.name.chars().count()).max();
     let width = width.unwrap_or_default().max(6);
     let mut text = format!(
         "{:width$}  failed  interval  pairs/call  fail-safes  retries  taken back, J  sliding kept  response, s  CPU, s\n",
         "method"
     );
-    for f in figures {
-        let kept = f.sliding_kept;
+    for method in figures {
+        let f = &method.figures;
+        let kept = f.sliding_kept();
         let kept = kept.map_or("-".into(), |kept| format!("{:.1} %", 100.0 * kept));
         let _ = writeln!(
             text,
             "{:width$}  {:6}  {:8.4}  {:10.1}  {:10}  {:7}  {:13.2e}  {kept:>12}  {:11.2}  {:6.1}",
-            f.name,
-            f.failed_frames,
-            f.mean_interval,
-            f.pairs_per_call,
-            f.failsafes,
+            method.name,
+            method.failed_frames(),
+            method.mean_interval(),
+            f.pairs_per_call(),
+            f.failsafe_count(),
             f.retries,
-            f.energy_lost,
+            f.energy_lost(),
             1e-3 * f.phases.respond_ms,
-            f.seconds,
+            method.seconds(),
         );
     }
     text

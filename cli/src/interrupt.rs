@@ -1,8 +1,8 @@
 //! Ctrl-C: answered at once and obeyed after the piece of work at hand; a second one is obeyed at once.
 
 use std::process::{self, ExitCode};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::failure::Failure;
 use crate::progress::Progress;
@@ -12,7 +12,11 @@ const CODE: u8 = 130;
 
 /// Whether Ctrl-C was pressed.
 #[derive(Clone)]
-pub(crate) struct Interrupt(Arc<AtomicBool>);
+pub(crate) struct Interrupt {
+    came: Arc<AtomicBool>,
+    /// What is on the screen.
+    shown: Arc<Mutex<Option<Progress>>>,
+}
 
 impl Interrupt {
     /// Watches for Ctrl-C from now on; `piece` is what is finished after the first, `kept` says what is left after the second.
@@ -21,23 +25,43 @@ impl Interrupt {
         piece: &'static str,
         kept: &'static str,
     ) -> Result<Self, Failure> {
-        let came = Arc::new(AtomicBool::new(false));
-        let (flag, shown) = (Arc::clone(&came), progress.clone());
+        let interrupt = Self::watch_unshown(piece, kept)?;
+        interrupt.shows(progress);
+        Ok(interrupt)
+    }
+
+    /// The same before there is anything to show.
+    pub(crate) fn watch_unshown(piece: &'static str, kept: &'static str) -> Result<Self, Failure> {
+        let interrupt = Self {
+            came: Arc::default(),
+            shown: Arc::default(),
+        };
+        let Self { came, shown } = interrupt.clone();
+        let say = move |text: &str| match &*shown.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some(progress) => progress.say(text),
+            None => eprintln!("{text}"),
+        };
         ctrlc::set_handler(move || {
-            if flag.swap(true, Ordering::SeqCst) {
-                shown.say(&format!("stopped at once; {kept}"));
+            if came.swap(true, Ordering::SeqCst) {
+                say(&format!("stopped at once; {kept}"));
                 process::exit(i32::from(CODE));
             }
-            shown.say(&format!(
+            say(&format!(
                 "stopping after this {piece}; press Ctrl-C again to stop now"
             ));
         })?;
-        Ok(Self(came))
+        Ok(interrupt)
+    }
+
+    /// From now on this is on the screen.
+    pub(crate) fn shows(&self, progress: &Progress) {
+        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        *shown = Some(progress.clone());
     }
 
     /// Whether to stop.
     pub(crate) fn came(&self) -> bool {
-        self.0.load(Ordering::SeqCst)
+        self.came.load(Ordering::SeqCst)
     }
 
     /// What a command returns that has stopped.

@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use percale::Simulation;
 use percale::error::RefusedStart;
-use percale::record::{ResultFolder, Stopped, Summary};
+use percale::record::{ResultError, ResultFolder, Stopped, Summary};
 use percale::response::Account;
 use percale::scene::{Scene, SceneError, Variant};
 use percale::verify::audit;
+use percale::{Figures, Simulation};
 
 use crate::failure::Failure;
 use crate::forecast;
@@ -67,12 +67,10 @@ impl Run {
         };
         let scene = Scene::load_variant(&self.scene, variant)?.set_all(self.all_changes())?;
         let path = self.out.clone().unwrap_or_else(|| self.default_out());
-        forecast::check_memory(&self.scene, &scene)?;
-        let mut simulation = scene.build().map_err(|error| match error {
-            SceneError::Tangled(start) => self.keep_refused(&scene, &start, &path),
-            error => cannot_start(&self.scene, error),
+        let mut simulation = build(&self.scene, &scene).map_err(|error| match error {
+            NoStart::Tangled(start) => self.keep_refused(&scene, &start, &path),
+            NoStart::Refused(failure) => failure,
         })?;
-        forecast::announce(&self.scene, &scene, &simulation)?;
         let mut folder = self.open(&path, &scene, &mut simulation)?;
         for cloths in simulation.out_of_order() {
             eprintln!("warning: {}: {cloths}", self.scene);
@@ -85,28 +83,7 @@ impl Run {
             "frame",
             "all finished frames are whole, continue with --resume",
         )?;
-        let mut stopped = None;
-        while simulation.frame() < frames && !interrupt.came() {
-            let done = simulation.frame() as f64;
-            let report = match simulation.step_with(&mut |share| progress.at(done + share)) {
-                Ok(report) => report,
-                Err(error) => {
-                    stopped = Some(Stopped::new(simulation.frame() + 1, &error));
-                    break;
-                }
-            };
-            let impacts = report.impacts.vertex_face + report.impacts.edge_edge;
-            progress.note(format!("{impacts} impacts"));
-            let pushed = folder.push(simulation.state(), report, &simulation.checkpoint());
-            pushed.map_err(|error| Failure::stopped(error.to_string()))?;
-        }
-        progress.finish_with_line();
-
-        let state = simulation.state();
-        let crossings = audit::obstacle_crossings(state.mesh(), state.positions()).len();
-        let summary = folder
-            .finish(crossings, stopped)
-            .map_err(|error| Failure::stopped(error.to_string()))?;
+        let summary = go(&mut simulation, &mut folder, frames, &progress, &interrupt)?;
         self.report(&summary, &path)?;
         if interrupt.came() && simulation.frame() < frames {
             eprintln!(
@@ -130,21 +107,9 @@ impl Run {
         simulation: &mut Simulation,
     ) -> Result<ResultFolder, Failure> {
         if self.resume {
-            let (folder, checkpoint) =
-                ResultFolder::resume(path, scene, simulation.state().mesh())?;
-            simulation
-                .restore(checkpoint)
-                .map_err(|error| format_start(&self.scene, &error))?;
-            return Ok(folder);
+            return resume(&self.scene, scene, path, simulation);
         }
-        let (state, checkpoint) = (simulation.state(), simulation.checkpoint());
-        Ok(ResultFolder::create(
-            path,
-            scene,
-            state,
-            &checkpoint,
-            self.force,
-        )?)
+        Ok(create(scene, path, simulation, self.force)?)
     }
 
     /// Prints the totals.
@@ -195,13 +160,93 @@ impl Run {
     }
 
     fn default_out(&self) -> PathBuf {
-        let path = PathBuf::from(&self.scene);
-        let mut name = path.file_stem().unwrap_or(path.as_os_str()).to_owned();
-        if self.small {
-            name.push("-small");
-        }
-        PathBuf::from("out").join(name)
+        PathBuf::from("out").join(short_name(&self.scene, self.small))
     }
+}
+
+/// What a run of a scene or scene file is called.
+pub(crate) fn short_name(scene: &str, is_small: bool) -> String {
+    let stem = Path::new(scene).file_stem();
+    let name = stem.map_or(scene.into(), |stem| stem.to_string_lossy());
+    format!("{name}{}", if is_small { "-small" } else { "" })
+}
+
+/// Why a scene has no simulation.
+pub(crate) enum NoStart {
+    /// Its start crosses itself.
+    Tangled(Box<RefusedStart>),
+    /// Anything else.
+    Refused(Failure),
+}
+
+impl From<Failure> for NoStart {
+    fn from(failure: Failure) -> Self {
+        Self::Refused(failure)
+    }
+}
+
+/// A scene that is ready to run and will end, as far as can be told.
+pub(crate) fn build(name: &str, scene: &Scene) -> Result<Simulation, NoStart> {
+    forecast::check_memory(name, scene)?;
+    let simulation = scene.build().map_err(|error| match error {
+        SceneError::Tangled(start) => NoStart::Tangled(start),
+        error => NoStart::Refused(cannot_start(name, error)),
+    })?;
+    forecast::announce(name, scene, &simulation)?;
+    Ok(simulation)
+}
+
+/// A new result folder with the start of a simulation.
+pub(crate) fn create(
+    scene: &Scene,
+    path: &Path,
+    simulation: &Simulation,
+    force: bool,
+) -> Result<ResultFolder, ResultError> {
+    let (state, checkpoint) = (simulation.state(), simulation.checkpoint());
+    ResultFolder::create(path, scene, state, &checkpoint, force)
+}
+
+/// The result folder of an interrupted run, and the simulation where that stood.
+pub(crate) fn resume(
+    name: &str,
+    scene: &Scene,
+    path: &Path,
+    simulation: &mut Simulation,
+) -> Result<ResultFolder, Failure> {
+    let (folder, checkpoint) = ResultFolder::resume(path, scene, simulation.state().mesh())?;
+    let restored = simulation.restore(checkpoint);
+    restored.map_err(|error| format_start(name, &error))?;
+    Ok(folder)
+}
+
+/// Runs a simulation into its folder up to a frame, or to where it stops, or until Ctrl-C.
+pub(crate) fn go(
+    simulation: &mut Simulation,
+    folder: &mut ResultFolder,
+    frames: u64,
+    progress: &Progress,
+    interrupt: &Interrupt,
+) -> Result<Summary, Failure> {
+    let mut stopped = None;
+    while simulation.frame() < frames && !interrupt.came() {
+        let done = simulation.frame() as f64;
+        let report = match simulation.step_with(&mut |share| progress.at(done + share)) {
+            Ok(report) => report,
+            Err(error) => {
+                stopped = Some(Stopped::new(simulation.frame() + 1, &error));
+                break;
+            }
+        };
+        progress.note(format!("{} impacts", report.impacts.total()));
+        let pushed = folder.push(simulation.state(), report, &simulation.checkpoint());
+        pushed.map_err(|error| Failure::stopped(error.to_string()))?;
+    }
+    progress.finish_with_line();
+    let state = simulation.state();
+    let crossings = audit::obstacle_crossings(state.mesh(), state.positions()).len();
+    let finished = folder.finish(crossings, stopped);
+    finished.map_err(|error| Failure::stopped(error.to_string()))
 }
 
 /// An error of a scene that could be read, with its place in the scene file where there is one.
@@ -220,21 +265,23 @@ fn describe(summary: &Summary, path: &str) -> String {
     let Summary {
         frames,
         intersections,
-        impacts,
-        rounds,
-        intervals,
-        failsafes,
-        retries,
-        stretched,
-        seconds,
-        wall_seconds,
+        figures,
         ..
     } = summary;
-    let gap = summary
+    let Figures {
+        impacts,
+        intervals,
+        retries,
+        stretched,
+        ..
+    } = figures;
+    let (rounds, failsafes) = (figures.calls(), figures.failsafe_count());
+    let (seconds, wall_seconds) = (summary.seconds(), summary.wall_seconds());
+    let gap = figures
         .smallest_gap
         .map_or("above the thickness".into(), |gap| format!("{gap:.3e} m"));
-    let taken = summary.stages.iter().map(taken);
-    let taken = match &summary.stages {
+    let taken = figures.stages.iter().map(taken);
+    let taken = match &figures.stages {
         stages if stages.is_empty() => "nothing touched".into(),
         _ => taken.collect::<Vec<_>>().join(", "),
     };
@@ -249,9 +296,9 @@ fn describe(summary: &Summary, path: &str) -> String {
          time         {wall_seconds:.1} s, {seconds:.1} s of CPU; hash {}",
         impacts.vertex_face,
         impacts.edge_edge,
-        kept(summary.kept_share),
-        100.0 * summary.largest_strain,
-        summary.strain_over,
+        kept(figures.kept_share()),
+        100.0 * figures.largest_strain,
+        figures.strain_over,
         &summary.hash[..16],
     )
 }
@@ -281,6 +328,8 @@ fn taken((stage, account): (&String, &Account)) -> String {
 
 #[cfg(test)]
 mod tests {
+    use percale::step::Phases;
+
     use super::*;
 
     #[test]
@@ -297,12 +346,20 @@ mod tests {
             ("hold", account(-2.0, 1.0)),
             ("inelastic", account(0.0, 0.0)),
         ];
-        let summary = Summary {
-            kept_share: Some(2.689),
+        let figures = Figures {
+            kept: 2.689,
+            wanted: 1.0,
             stages: stages.map(|(name, account)| (name.into(), account)).into(),
+            phases: Phases {
+                wall_ms: 61_260.0,
+                propose_ms: 1e5,
+                ..Phases::default()
+            },
+            ..Figures::default()
+        };
+        let summary = Summary {
+            figures,
             hash: "0123456789abcdef0123".into(),
-            wall_seconds: 61.26,
-            seconds: 100.0,
             ..Summary::default()
         };
         let text = describe(&summary, "out/x");

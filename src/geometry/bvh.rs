@@ -50,15 +50,15 @@ impl Role {
 }
 
 /// A node and the leaves below it: `count` of them from `first`. Nodes lie in preorder, so its
-/// children's places follow.
+/// children's subtrees follow.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct Subtree {
     node: usize,
     first: usize,
     count: usize,
 }
 
-impl Place {
+impl Subtree {
     fn children(self) -> [Self; 2] {
         let half = self.count / 2;
         [
@@ -106,8 +106,8 @@ impl Tree {
         }
     }
 
-    fn root(&self) -> Place {
-        Place {
+    fn root(&self) -> Subtree {
+        Subtree {
             node: 0,
             first: 0,
             count: self.nodes.len().div_ceil(2),
@@ -247,20 +247,20 @@ fn both<A: Send, B: Send>(
     }
 }
 
-/// Fills the nodes of a subtree, `nodes[0]` being the one at `place`, from its leaves upward.
+/// Fills the nodes of a subtree, `nodes[0]` being its root, from its leaves upward.
 fn from_leaves<T: Copy + Send>(
     nodes: &mut [T],
-    place: Place,
+    subtree: Subtree,
     leaf: &(impl Fn(usize) -> T + Sync),
     union: &(impl Fn(T, T) -> T + Sync),
 ) -> T {
-    let value = if place.count == 1 {
-        leaf(place.first)
+    let value = if subtree.count == 1 {
+        leaf(subtree.first)
     } else {
-        let [a, b] = place.children();
+        let [a, b] = subtree.children();
         let (left, right) = nodes[1..].split_at_mut(b.node - a.node);
         let (a, b) = both(
-            place.count,
+            subtree.count,
             || from_leaves(left, a, leaf, union),
             || from_leaves(right, b, leaf, union),
         );

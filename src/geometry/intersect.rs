@@ -104,7 +104,7 @@ impl Crossings {
     }
 }
 
-enum Crossing {
+enum Found {
     Faces([u32; 2]),
     EdgeFace([u32; 2]),
 }
@@ -119,8 +119,8 @@ fn find(tree: &mut Tree, mesh: &Mesh, x: &[DVec3], scope: Scope) -> Crossings {
     let mut crossings = Crossings::default();
     for crossing in found {
         match crossing {
-            Crossing::Faces(pair) => crossings.faces.push(pair),
-            Crossing::EdgeFace(pair) => crossings.edge_faces.push(pair),
+            Found::Faces(pair) => crossings.faces.push(pair),
+            Found::EdgeFace(pair) => crossings.edge_faces.push(pair),
         }
     }
     crossings.faces.par_sort_unstable();
@@ -148,7 +148,7 @@ pub(crate) fn overlapping_faces<T: Send>(
 type Triangle = [DVec3; 3];
 
 /// Compares two faces whose boxes overlap.
-fn compare(mesh: &Mesh, x: &[DVec3], [f, g]: [u32; 2], out: &mut Vec<Crossing>) {
+fn compare(mesh: &Mesh, x: &[DVec3], [f, g]: [u32; 2], out: &mut Vec<Found>) {
     let (corners, others) = (mesh.faces()[f as usize], mesh.faces()[g as usize]);
     // turn both so that common vertices come first
     let in_others = corners.map(|v| others.contains(&v));
@@ -166,12 +166,12 @@ fn compare(mesh: &Mesh, x: &[DVec3], [f, g]: [u32; 2], out: &mut Vec<Crossing>) 
         }
     };
     if cross {
-        out.push(Crossing::Faces([f, g]));
+        out.push(Found::Faces([f, g]));
     }
 }
 
 /// Faces without a common vertex: they meet if an edge of one meets the other.
-fn compare_apart(mesh: &Mesh, x: &[DVec3], [f, g]: [u32; 2], out: &mut Vec<Crossing>) -> bool {
+fn compare_apart(mesh: &Mesh, x: &[DVec3], [f, g]: [u32; 2], out: &mut Vec<Found>) -> bool {
     let at = |face: u32| {
         let [a, b, c] = mesh.faces()[face as usize];
         [x[a as usize], x[b as usize], x[c as usize]]
@@ -200,7 +200,7 @@ fn compare_apart(mesh: &Mesh, x: &[DVec3], [f, g]: [u32; 2], out: &mut Vec<Cross
                 Meeting::Crossing => {
                     meet = true;
                     if owned {
-                        out.push(Crossing::EdgeFace([edge, face]));
+                        out.push(Found::EdgeFace([edge, face]));
                     }
                 }
             }
@@ -212,7 +212,7 @@ fn compare_apart(mesh: &Mesh, x: &[DVec3], [f, g]: [u32; 2], out: &mut Vec<Cross
 /// Faces with one common vertex s: if they meet in another point, they meet along the line from s
 /// to it, up to where it leaves one of them through the edge opposite to s; so these two edges
 /// decide.
-fn compare_at_vertex(mesh: &Mesh, x: &[DVec3], [f, g]: [u32; 2], out: &mut Vec<Crossing>) -> bool {
+fn compare_at_vertex(mesh: &Mesh, x: &[DVec3], [f, g]: [u32; 2], out: &mut Vec<Found>) -> bool {
     let (corners, others) = (mesh.faces()[f as usize], mesh.faces()[g as usize]);
     let place = |face: [u32; 3], other: [u32; 3]| {
         let k = (0..3).find(|&k| other.contains(&face[k]));
@@ -247,7 +247,7 @@ fn compare_at_vertex(mesh: &Mesh, x: &[DVec3], [f, g]: [u32; 2], out: &mut Vec<C
             Meeting::Crossing => {
                 meet = true;
                 if owned {
-                    out.push(Crossing::EdgeFace([edge, face]));
+                    out.push(Found::EdgeFace([edge, face]));
                 }
             }
         }

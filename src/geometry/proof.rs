@@ -18,7 +18,7 @@ use super::collider::Motion;
 use super::mesh::check_positions;
 use super::{Mesh, Pair};
 
-/// Proved: every pair that is not `near`, and not of two obstacle features, stays at least
+/// Proved: every pair that is not `within`, and not of two obstacle features, stays at least
 /// `distance` apart while all vertices go straight from `x0` to `x1`.
 ///
 /// Only a look can make one, and it speaks of one mesh, one start and one end: of others it covers
@@ -58,7 +58,7 @@ pub struct Proof {
     x0: Vec<DVec3>,
     x1: Vec<DVec3>,
     distance: f64,
-    near: Vec<Pair>,
+    within: Vec<Pair>,
 }
 
 /// What has to be tested for another motion: these pairs, and all pairs of these vertices.
@@ -83,7 +83,7 @@ impl Proof {
         mesh: &Arc<Mesh>,
         motion: Motion<'_>,
         distance: f64,
-        near: Vec<Pair>,
+        within: Vec<Pair>,
     ) -> Option<Self> {
         check_positions(mesh, motion.end).ok()?;
         Some(Self {
@@ -91,19 +91,19 @@ impl Proof {
             x0: motion.start.to_vec(),
             x1: motion.end.to_vec(),
             distance,
-            near,
+            within,
         })
     }
 
     /// The proof after all pairs of the vertices in `changed`, which ascend, were tested at `x1`,
-    /// `near` being what was found; none if it is about another motion.
+    /// `within` being what was found; none if it is about another motion.
     pub(super) fn updated(
         mut self,
         mesh: &Arc<Mesh>,
         Motion { start: x0, end: x1 }: Motion<'_>,
         changed: &[u32],
         distance: f64,
-        near: Vec<Pair>,
+        within: Vec<Pair>,
     ) -> Option<Self> {
         let is_changed = |v: u32| changed.binary_search(&v).is_ok();
         let is_stale =
@@ -115,8 +115,8 @@ impl Proof {
         }
         check_positions(mesh, x1).ok()?;
         let is_old = |pair: &Pair| !mesh.vertices_of(*pair).into_iter().any(is_changed);
-        self.near.retain(is_old);
-        self.near.extend(near);
+        self.within.retain(is_old);
+        self.within.extend(within);
         self.x1.copy_from_slice(x1);
         Some(self)
     }
@@ -144,7 +144,7 @@ impl Proof {
             .collect();
         let pays = moved.len() as f64 <= MAX_MOVED_SHARE * x1.len() as f64;
         pays.then_some(Open {
-            pairs: &self.near,
+            pairs: &self.within,
             moved,
         })
     }
@@ -169,8 +169,8 @@ mod tests {
 
     /// Of no motion at all: all pairs but two stay 1 m apart.
     fn proof(mesh: &Arc<Mesh>, x: &[DVec3]) -> Proof {
-        let near = vec![pair(0, 1), pair(6, 1)];
-        Proof::new(mesh, Motion::new(x, x), 1.0, near).unwrap()
+        let within = vec![pair(0, 1), pair(6, 1)];
+        Proof::new(mesh, Motion::new(x, x), 1.0, within).unwrap()
     }
 
     #[test]
@@ -209,7 +209,7 @@ mod tests {
         assert!(updated(&[]).is_none(), "vertex 0 was not tested");
         assert!(updated(&[1]).is_none(), "nor was it here");
         let updated = updated(&[0]).unwrap();
-        assert_eq!(updated.near, [pair(6, 1), pair(0, 2)]);
+        assert_eq!(updated.within, [pair(6, 1), pair(0, 2)]);
         assert_eq!(updated.x1, end);
     }
 

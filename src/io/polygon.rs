@@ -117,10 +117,10 @@ fn clip_ears(flat: &[Coord<f64>]) -> Vec<[usize; 3]> {
     let mut corner = 0;
     let mut left = n;
     for _ in 0..MAX_SWEEPS {
-        if left == 3 || !ring.sweep(corner) {
+        if left == 3 || !ring.look_anew(corner) {
             break;
         }
-        // after a whole turn without an ear only a new sweep can find one
+        // after a whole turn without an ear only a new look can find one
         let mut tried = 0;
         while left > 3 && tried < left {
             if !ring.is_ear[corner] {
@@ -148,7 +148,7 @@ fn clip_ears(flat: &[Coord<f64>]) -> Vec<[usize; 3]> {
 
 impl Ring<'_> {
     /// Looks at all corners anew; whether there is an ear.
-    fn sweep(&mut self, start: usize) -> bool {
+    fn look_anew(&mut self, start: usize) -> bool {
         let mut corner = start;
         let mut all = Vec::new();
         loop {

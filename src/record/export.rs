@@ -61,12 +61,12 @@ pub struct Exported {
     /// Crossing face pairs after rounding, over all frames.
     pub intersections: usize,
     /// The first thousand of them.
-    pub crossings: Vec<Crossing>,
+    pub crossings: Vec<CrossedFaces>,
 }
 
 /// Two faces that cross after rounding.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Crossing {
+pub struct CrossedFaces {
     /// The frame.
     pub frame: u64,
     /// The faces, numbered over all objects.
@@ -159,7 +159,7 @@ fn audit_rounded(
         .crossings
         .extend(crossing.into_iter().take(room).map(|faces| {
             let name = |face| mesh.bodies()[mesh.body_of_face(face) as usize].name.clone();
-            Crossing {
+            CrossedFaces {
                 frame,
                 faces,
                 objects: faces.map(name),

@@ -13,10 +13,10 @@ use super::cache::{self, Cache};
 use super::checkpoint::Stored;
 use super::checksums::{self, Checksums, REMEDY, hex};
 use super::error::{ResultError, at, damaged, read};
-use super::summary::Summary;
+use super::summary::{Summary, sum_of};
 use crate::geometry::{Body, Mesh};
 use crate::scene::Scene;
-use crate::step::FrameReport;
+use crate::step::Figures;
 
 /// A result folder that is open for reading; of a run that has ended, was killed, or is still going on.
 ///
@@ -31,7 +31,7 @@ pub struct Recording {
     frames: u64,
     is_refused: bool,
     checksums: Checksums,
-    reports: Vec<FrameReport>,
+    reports: Vec<Figures>,
     /// Bytes of the reports in their file.
     journal_length: u64,
     summary: Option<Summary>,
@@ -182,8 +182,34 @@ impl Recording {
     }
 
     /// One report per frame after the start.
-    pub fn reports(&self) -> &[FrameReport] {
+    pub fn reports(&self) -> &[Figures] {
         &self.reports
+    }
+
+    /// Sum of the reports.
+    pub fn figures(&self) -> Figures {
+        sum_of(&self.reports)
+    }
+
+    /// SHA-256 of the positions of one frame.
+    ///
+    /// # Errors
+    /// A file cannot be read any more, or is damaged.
+    ///
+    /// # Panics
+    /// If the frame is not below [`Recording::frame_count`].
+    pub fn frame_hash(&self, frame: u64) -> Result<String, ResultError> {
+        assert!(frame < self.frames, "frame {frame} of {}", self.frames);
+        let mut hash = Sha256::new();
+        self.add_to_hash(&mut hash, frame)?;
+        Ok(hex(&hash.finalize()))
+    }
+
+    fn add_to_hash(&self, hash: &mut Sha256, frame: u64) -> Result<(), ResultError> {
+        for object in 0..self.caches.len() {
+            hash.update(self.frame_bytes(object, frame)?);
+        }
+        Ok(())
     }
 
     /// Totals, if the run has ended.
@@ -213,9 +239,7 @@ impl Recording {
     pub(super) fn running_hash(&self) -> Result<Sha256, ResultError> {
         let mut hash = Sha256::new();
         for frame in 0..self.frames {
-            for object in 0..self.caches.len() {
-                hash.update(self.frame_bytes(object, frame)?);
-            }
+            self.add_to_hash(&mut hash, frame)?;
         }
         Ok(hash)
     }
@@ -226,7 +250,7 @@ impl Recording {
     }
 
     /// What a run that goes on needs.
-    pub(super) fn into_parts(self) -> (Checksums, Vec<FrameReport>) {
+    pub(super) fn into_parts(self) -> (Checksums, Vec<Figures>) {
         (self.checksums, self.reports)
     }
 
@@ -261,8 +285,9 @@ impl Recording {
             let message = format!("damaged: it does not have the checksum at its end; {remedy}");
             return Err(damaged(&path, message));
         }
-        let summary: Summary = serde_json::from_slice(&bytes)
+        let mut summary: Summary = serde_json::from_slice(&bytes)
             .map_err(|error| damaged(&path, format!("{error}; {remedy}")))?;
+        summary.figures = self.figures();
         // a run that goes on after its report was written has a newer checkpoint
         self.summary = (summary.frames + 1 == self.frames).then_some(summary);
         Ok(())

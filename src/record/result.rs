@@ -20,7 +20,7 @@ use crate::error::RefusedStart;
 use crate::geometry::{Body, Mesh};
 use crate::io::write_by_way_of;
 use crate::scene::Scene;
-use crate::step::{Checkpoint, FrameReport};
+use crate::step::{Checkpoint, Figures};
 use crate::verify::{Verified, audit};
 
 /// A result folder that is open for writing; nobody else can write it as long as this exists.
@@ -29,7 +29,7 @@ pub struct ResultFolder {
     path: PathBuf,
     scene: Scene,
     objects: Vec<Body>,
-    frames: Vec<FrameReport>,
+    frames: Vec<Figures>,
     checksums: Checksums,
     /// Over the positions of all frames so far.
     hash: Sha256,
@@ -248,7 +248,7 @@ impl ResultFolder {
     pub fn push(
         &mut self,
         state: &Verified,
-        report: FrameReport,
+        report: Figures,
         checkpoint: &Checkpoint,
     ) -> Result<(), ResultError> {
         let frame = self.frames.len() as u64 + 1;
@@ -281,7 +281,7 @@ impl ResultFolder {
         struct Report<'a> {
             #[serde(flatten)]
             summary: &'a Summary,
-            frame_reports: &'a [FrameReport],
+            frame_reports: &'a [Figures],
         }
         let report = Report {
             summary: &summary,

@@ -1,13 +1,11 @@
 //! Totals of a run.
 
-use std::collections::BTreeMap;
-
-use serde::{Deserialize, Serialize};
+use serde::ser::SerializeMap as _;
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::checkpoint::VERSION;
 use crate::error::{Pinch, StepError};
-use crate::response::Account;
-use crate::step::{FrameReport, ImpactCount};
+use crate::step::Figures;
 
 /// Totals of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -20,39 +18,9 @@ pub struct Summary {
     pub intersections: usize,
     /// Crossings of obstacles among themselves in the last frame: outside the certificate.
     pub obstacle_crossings: usize,
-    /// Impacts at the beginning of every round, summed.
-    pub impacts: ImpactCount,
-    /// Rounds of all stages.
-    pub rounds: usize,
-    /// Accepted intervals.
-    pub intervals: usize,
-    /// Intervals in which a fail-safe stage had to act.
-    pub failsafes: usize,
-    /// Refused attempts.
-    pub retries: usize,
-    /// Attempts given up because the response would have stretched the cloth too much.
-    pub stretched: usize,
-    /// Vertices that could not be put on the output grid, over all frames.
-    pub off_grid: usize,
-    /// Cloth faces above the strain limit of their fabric, summed over all frames.
-    pub strain_over: usize,
-    /// Largest principal strain of a cloth face at the end of any frame (0.1 = stretched by a tenth).
-    pub largest_strain: f64,
-    /// Smallest gap at the end of any frame, in metres; none if nothing came nearer than the thickness.
-    pub smallest_gap: Option<f64>,
-    /// Places at the end of the last frame where a cloth of a higher layer lies inside one of a lower layer.
-    #[serde(default)]
-    pub out_of_order: usize,
-    /// Kept share of the motion, `Σ m |x_new − x0|² / Σ m |x1 − x0|²` of touched vertices; none without impacts. Above 1 where objects push
-    /// cloth further than it would have gone by itself.
-    pub kept_share: Option<f64>,
-    /// What repulsions and stages did to momentum and energy, summed over all frames.
-    pub stages: BTreeMap<String, Account>,
-    /// Processor time of all threads spent stepping, over all frames, in seconds.
-    pub seconds: f64,
-    /// The same by the clock on the wall, in seconds.
-    #[serde(default)]
-    pub wall_seconds: f64,
+    /// Sum of all frames; written in short, and read from the frames.
+    #[serde(flatten, serialize_with = "write_totals", skip_deserializing)]
+    pub figures: Figures,
     /// SHA-256 of the little-endian f64 positions of all output frames.
     pub hash: String,
     /// Why the run ended before its last frame; none if it did not.
@@ -62,46 +30,58 @@ pub struct Summary {
 
 impl Summary {
     /// Sums over the frames; what they do not know (obstacles, the hash, why it stopped) is left empty.
-    pub(super) fn of(frames: &[FrameReport]) -> Self {
-        let sum = |count: fn(&FrameReport) -> usize| frames.iter().map(count).sum::<usize>();
-        // the sum of nothing would be -0.0
-        let total =
-            |value: fn(&FrameReport) -> f64| frames.iter().fold(0.0, |sum, f| sum + value(f));
-        let wanted = total(|f| f.wanted);
+    pub(super) fn of(frames: &[Figures]) -> Self {
+        let figures = sum_of(frames);
         Self {
             version: VERSION.into(),
             frames: frames.len() as u64,
-            intersections: sum(|f| f.intersections),
-            impacts: ImpactCount {
-                vertex_face: sum(|f| f.impacts.vertex_face),
-                edge_edge: sum(|f| f.impacts.edge_edge),
-            },
-            rounds: sum(|f| f.rounds.values().sum()),
-            intervals: sum(|f| f.intervals),
-            failsafes: sum(|f| f.failsafes.values().sum()),
-            retries: sum(|f| f.retries),
-            stretched: sum(|f| f.stretched),
-            off_grid: sum(|f| f.off_grid),
-            strain_over: sum(|f| f.strain_over as usize),
-            largest_strain: frames.iter().map(|f| f.largest_strain).fold(0.0, f64::max),
-            smallest_gap: (frames.iter().filter_map(|f| f.smallest_gap)).min_by(f64::total_cmp),
-            out_of_order: frames.last().map_or(0, |f| f.out_of_order),
-            kept_share: (wanted > 0.0).then(|| total(|f| f.kept) / wanted),
-            stages: stages_of(frames),
-            seconds: 1e-3 * total(|f| f.phases.total_ms()),
-            wall_seconds: 1e-3 * total(|f| f.phases.wall_ms),
+            intersections: figures.intersections,
+            figures,
             ..Self::default()
         }
     }
+
+    /// Processor time of all threads spent stepping, over all frames, in seconds.
+    pub fn seconds(&self) -> f64 {
+        1e-3 * self.figures.phases.total_ms()
+    }
+
+    /// The same by the clock on the wall, in seconds.
+    pub fn wall_seconds(&self) -> f64 {
+        1e-3 * self.figures.phases.wall_ms
+    }
 }
 
-fn stages_of(frames: &[FrameReport]) -> BTreeMap<String, Account> {
-    let mut sums: BTreeMap<String, Account> = BTreeMap::new();
-    for (stage, account) in frames.iter().flat_map(|frame| &frame.stages) {
-        let sum = sums.entry(stage.clone()).or_default();
-        *sum = sum.plus(*account);
-    }
-    sums
+/// The sum of several frames.
+pub(super) fn sum_of(frames: &[Figures]) -> Figures {
+    let mut sum = Figures::default();
+    frames.iter().for_each(|frame| sum += frame);
+    sum
+}
+
+/// Figures of a run as `report.json` has them among its totals.
+fn write_totals<S: Serializer>(figures: &Figures, serializer: S) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(None)?;
+    map.serialize_entry("impacts", &figures.impacts)?;
+    map.serialize_entry("rounds", &figures.calls())?;
+    map.serialize_entry("intervals", &figures.intervals)?;
+    map.serialize_entry("loops", &figures.loops)?;
+    map.serialize_entry("iterations", &figures.iterations)?;
+    map.serialize_entry("failsafes", &figures.failsafe_count())?;
+    map.serialize_entry("retries", &figures.retries)?;
+    map.serialize_entry("stretched", &figures.stretched)?;
+    map.serialize_entry("refused", &figures.refused)?;
+    map.serialize_entry("off_grid", &figures.off_grid)?;
+    map.serialize_entry("strain_over", &figures.strain_over)?;
+    map.serialize_entry("largest_strain", &figures.largest_strain)?;
+    map.serialize_entry("smallest_gap", &figures.smallest_gap)?;
+    map.serialize_entry("smallest_gap_share", &figures.smallest_gap_share)?;
+    map.serialize_entry("out_of_order", &figures.out_of_order)?;
+    map.serialize_entry("kept_share", &figures.kept_share())?;
+    map.serialize_entry("stages", &figures.stages)?;
+    map.serialize_entry("seconds", &(1e-3 * figures.phases.total_ms()))?;
+    map.serialize_entry("wall_seconds", &(1e-3 * figures.phases.wall_ms))?;
+    map.end()
 }
 
 /// Why a run ended on the way.

@@ -32,7 +32,7 @@ const MAX_CUTS: u32 = 3;
 pub(super) const MAX_ROUNDS: u32 = 64;
 
 /// Zones, how far each goes, and where its vertices wanted to go.
-pub(super) struct Zones {
+pub(super) struct HeldZones {
     sets: Sets,
     /// By root: share of the motion that is left.
     share: Vec<f64>,
@@ -42,7 +42,7 @@ pub(super) struct Zones {
     round: u32,
 }
 
-impl Zones {
+impl HeldZones {
     pub(super) fn new(candidate: &Candidate<'_>) -> Self {
         let n = candidate.x.len();
         Self {
@@ -59,7 +59,7 @@ impl Hold {
     pub(super) fn apply(
         &self,
         impacts: &[Impact],
-        zones: &mut Zones,
+        zones: &mut HeldZones,
         candidate: &mut Candidate<'_>,
     ) -> Vec<u32> {
         zones.round += 1;

@@ -59,11 +59,11 @@ enum Memory {
     /// Impacts of all rounds.
     Impulses(impulses::Seen),
     /// Zones and where they wanted to go.
-    RigidZones(rigid_zones::Zones),
+    RigidZones(rigid_zones::FusedZones),
     /// Contacts and zones.
     Inelastic(Box<inelastic::Zones>),
     /// Zones and how far each may go.
-    Hold(hold::Zones),
+    Hold(hold::HeldZones),
 }
 
 impl Stage {
@@ -103,11 +103,11 @@ impl Stage {
     fn memory(&self, candidate: &Candidate<'_>) -> Memory {
         match self {
             Self::Impulses(_) => Memory::Impulses(impulses::Seen::default()),
-            Self::RigidZones(_) => Memory::RigidZones(rigid_zones::Zones::new(candidate)),
+            Self::RigidZones(_) => Memory::RigidZones(rigid_zones::FusedZones::new(candidate)),
             Self::Inelastic(stage) => {
                 Memory::Inelastic(Box::new(inelastic::Zones::new(candidate, stage.form)))
             }
-            Self::Hold(_) => Memory::Hold(hold::Zones::new(candidate)),
+            Self::Hold(_) => Memory::Hold(hold::HeldZones::new(candidate)),
         }
     }
 

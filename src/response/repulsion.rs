@@ -166,7 +166,7 @@ impl Repulsion {
             return Repelled::default();
         }
         let points: Vec<ContactPoint> = near.iter().map(Proximity::point).collect();
-        let (mut contacts, opened): (Vec<Contact>, Vec<f64>) = (near.iter().zip(&points))
+        let (mut contacts, opened): (Vec<Repelling>, Vec<f64>) = (near.iter().zip(&points))
             .map(|(near, point)| self.contact(near, point, share, candidate))
             .unzip();
         let seconds_squared = candidate.dt * candidate.dt;
@@ -179,7 +179,7 @@ impl Repulsion {
                 contact.balanced.begin(guess, x)
             })
             .collect();
-        self.sweep(&contacts, &mut impulses, x);
+        self.balance_all(&contacts, &mut impulses, x);
         let forces: Vec<DVec3> = (impulses.iter().zip(&points))
             .map(|(impulse, point)| impulse.along(point.normal) / seconds_squared)
             .collect();
@@ -190,7 +190,7 @@ impl Repulsion {
             for (contact, opened) in contacts.iter_mut().zip(opened) {
                 contact.balanced.target += opened;
             }
-            self.sweep(&contacts, &mut impulses, x);
+            self.balance_all(&contacts, &mut impulses, x);
             opening = x.iter().zip(stopped).map(|(x, old)| x - old).collect();
         }
         let pushed = || (0..near.len()).filter(|&i| impulses[i].normal > 0.0);
@@ -259,7 +259,7 @@ impl Repulsion {
         share: f64,
         candidate: &mut Candidate<'_>,
     ) -> Vec<DVec3> {
-        let contacts: Vec<Contact> = (near.iter())
+        let contacts: Vec<Repelling> = (near.iter())
             .map(|near| {
                 let point = near.point();
                 let thickness = self.thickness(near, &point, candidate);
@@ -269,7 +269,7 @@ impl Repulsion {
                 let target = near.gap.min(floor) + rate * lack;
                 let from = point.relative(&candidate.x);
                 let friction = candidate.friction_of(&point);
-                Contact {
+                Repelling {
                     balanced: Balanced::new(point, candidate.inverse_mass, target, from, friction),
                     tolerance: self.tolerance * thickness,
                 }
@@ -277,7 +277,7 @@ impl Repulsion {
             .collect();
         let mut impulses = vec![Impulse::default(); near.len()];
         let before = candidate.x.clone();
-        self.sweep(&contacts, &mut impulses, &mut candidate.x);
+        self.balance_all(&contacts, &mut impulses, &mut candidate.x);
         let change = candidate.x.iter().zip(before);
         change.map(|(x, old)| x - old).collect()
     }
@@ -297,7 +297,7 @@ impl Repulsion {
         point: &ContactPoint,
         share: f64,
         candidate: &Candidate<'_>,
-    ) -> (Contact, f64) {
+    ) -> (Repelling, f64) {
         let thickness = self.thickness(near, point, candidate);
         let lack = (thickness - near.gap).max(0.0);
         // short intervals open as fast as whole ones together, but what is nearly closed must open faster than sweeps let it close
@@ -315,7 +315,7 @@ impl Repulsion {
         };
         let from = point.relative(candidate.start.positions());
         let friction = candidate.friction_of(point);
-        let contact = Contact {
+        let contact = Repelling {
             balanced: Balanced::new(*point, candidate.inverse_mass, target, from, friction),
             tolerance: self.tolerance * thickness,
         };
@@ -323,14 +323,14 @@ impl Repulsion {
     }
 
     /// Passes over all contacts until none changes by more than its tolerance.
-    fn sweep(&self, contacts: &[Contact], impulses: &mut [Impulse], x: &mut [DVec3]) {
+    fn balance_all(&self, contacts: &[Repelling], impulses: &mut [Impulse], x: &mut [DVec3]) {
         let all: Vec<usize> = (0..contacts.len()).collect();
         let mut pushing = Vec::new();
         for sweep in 0..self.max_sweeps {
             let is_over_all = sweep % (1 + SWEEPS_OF_PUSHING) == 0;
             let mut is_done = true;
             for &i in if is_over_all { &all } else { &pushing } {
-                let Contact {
+                let Repelling {
                     balanced,
                     tolerance,
                 } = &contacts[i];
@@ -403,7 +403,7 @@ impl Handed {
 }
 
 /// A near pair in the sweeps.
-struct Contact {
+struct Repelling {
     balanced: Balanced,
     /// In metres.
     tolerance: f64,

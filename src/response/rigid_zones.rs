@@ -40,14 +40,14 @@ pub(super) const MAX_ROUNDS: u32 = 50;
 const MAX_ANGLE: f64 = 0.2;
 
 /// Zones, and where their vertices wanted to go.
-pub(super) struct Zones {
+pub(super) struct FusedZones {
     sets: Sets,
     wanted: Vec<DVec3>,
     /// By root: scripted vertices that the zone has met, ascending.
     scripted: Vec<Vec<u32>>,
 }
 
-impl Zones {
+impl FusedZones {
     pub(super) fn new(candidate: &Candidate<'_>) -> Self {
         let n = candidate.x.len();
         Self {
@@ -87,7 +87,7 @@ impl RigidZones {
     pub(super) fn apply(
         &self,
         impacts: &[Impact],
-        zones: &mut Zones,
+        zones: &mut FusedZones,
         candidate: &mut Candidate<'_>,
     ) -> Vec<u32> {
         let roots = zones.grow(impacts, candidate.inverse_mass);

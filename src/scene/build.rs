@@ -11,7 +11,7 @@ use crate::error::{NamedFace, RefusedStart, StartError};
 use crate::geometry::{Aabb, Body, Mesh};
 use crate::script::Script;
 use crate::state::Surfaces;
-use crate::step::{Settings, Setup, Simulation};
+use crate::step::{self, Setup, Simulation};
 use crate::untangle::Segments;
 
 impl Scene {
@@ -51,7 +51,7 @@ impl Scene {
         self.check_thickness(&x, &objects, &surfaces)?;
         let seams = self.seams(&mesh, &objects, &x, surfaces.thickness())?;
         let dynamics = dynamics.with_seams(&seams);
-        let settings = Settings {
+        let settings = step::Settings {
             fps: self.fps,
             time: self.time.clone(),
             repulsion: self.repulsion.clone(),

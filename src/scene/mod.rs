@@ -59,7 +59,7 @@ use crate::dynamics::{self, Fabric, Stretch};
 use crate::geometry::BodyKind;
 pub use crate::grid::Grid;
 use crate::response::{Repulsion, Stage};
-use crate::step::{Settings, TimeSettings};
+use crate::step::{self, TimeSettings};
 
 /// A scene, with every default filled in. SI units, Y up.
 ///
@@ -116,14 +116,14 @@ pub struct Scene {
     #[serde(default)]
     pub repulsion: Repulsion,
     /// Stages of every attempt.
-    #[serde(default = "Settings::default_response")]
+    #[serde(default = "step::Settings::default_response")]
     pub response: Vec<Stage>,
     /// Passes of these stages: 1 over all impacts, or 2, first over those with obstacles and then over those of cloth with cloth. What the
     /// second pass pushes into an obstacle is left to shorter intervals and to fail-safes: for comparison only.
     #[serde(default = "default_passes")]
     pub passes: u32,
     /// Further stages at the shortest interval.
-    #[serde(default = "Settings::default_failsafe")]
+    #[serde(default = "step::Settings::default_failsafe")]
     pub failsafe: Vec<Stage>,
     /// What is written.
     #[serde(default)]

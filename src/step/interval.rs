@@ -13,7 +13,7 @@
 
 use glam::DVec3;
 
-use super::report::{Phases, timed};
+use super::report::{Figures, Phases, timed};
 use super::settings::{Settings, VelocityUpdate};
 use crate::dynamics::{Dynamics, Proposal, Tension};
 use crate::error::{Pinch, StepError};
@@ -76,6 +76,20 @@ pub(crate) enum Refusal {
     NotCertified(StepError),
 }
 
+impl Refusal {
+    /// For counts.
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Self::TooStretched => "too_stretched",
+            Self::TooMuchEnergy => "too_much_energy",
+            Self::NotCertified(StepError::Unresolved { .. }) => "unresolved",
+            Self::NotCertified(StepError::Pinched(_)) => "pinched",
+            Self::NotCertified(StepError::Crossing { .. }) => "crossing",
+            Self::NotCertified(StepError::BadCandidate(_) | StepError::BadValue(_)) => "unusable",
+        }
+    }
+}
+
 /// One try at one interval.
 pub(crate) struct Interval<'a> {
     terms: Terms<'a>,
@@ -95,21 +109,13 @@ pub(crate) struct Interval<'a> {
 
 /// What an accepted interval did.
 pub(crate) struct Settled {
-    pub(crate) response: Response,
+    pub(crate) figures: Figures,
     /// Forces of the repulsions, by pair: the first guess for the next interval.
     pub(crate) pressed: Vec<Pressed>,
     /// What holds faces at their strain limit, likewise.
     pub(crate) tension: Vec<Tension>,
     /// By repulsions and response, as a share of what is allowed.
     pub(crate) strain: f64,
-    pub(crate) loops: u64,
-    pub(crate) off_grid: usize,
-    /// `Σ m |x_new − x0|²` of touched vertices, and the same of the candidate.
-    pub(crate) kept: f64,
-    pub(crate) wanted: f64,
-    /// Squares of slides at impacts, and the same of the candidate.
-    pub(crate) slid: f64,
-    pub(crate) slide_wanted: f64,
 }
 
 impl<'a> Interval<'a> {
@@ -417,20 +423,25 @@ impl<'a> Interval<'a> {
     pub(crate) fn settle(mut self, next: &mut Verified, phases: &mut Phases) -> Settled {
         timed(&mut phases.respond_ms, || self.settle_velocities(next));
         let x0 = self.terms.start.positions();
-        let (wanted, x) = (&self.proposal.x, &self.candidate.x);
-        let [kept, kept_of] = [x, wanted].map(|x| self.way_of_touched(x0, x));
-        let [slid, slide_wanted] = [x, wanted].map(|x| self.slides(x0, x));
-        Settled {
-            strain: self.strain,
+        let (proposed, x) = (&self.proposal.x, &self.candidate.x);
+        let [kept, wanted] = [x, proposed].map(|x| self.way_of_touched(x0, x));
+        let [slid, slide_wanted] = [x, proposed].map(|x| self.slides(x0, x));
+        let figures = Figures {
+            frame: self.terms.span.frame,
             loops: u64::from(self.proposal.loops),
+            iterations: u64::from(self.proposal.iterations),
             off_grid: self.off_grid,
             kept,
-            wanted: kept_of,
+            wanted,
             slid,
             slide_wanted,
-            response: self.response,
+            ..Figures::of(&self.response, &self.terms.settings.failsafe)
+        };
+        Settled {
+            figures,
             pressed: self.repelled.pressed,
             tension: self.proposal.tension,
+            strain: self.strain,
         }
     }
 

@@ -33,7 +33,7 @@ use crate::verify::{self, Verified, audit};
 pub use forecast::{Doubt, Forecast, Stiffest};
 pub(crate) use interval::{Interval, Refusal, Settled, Span, Terms};
 use report::timed;
-pub use report::{FrameReport, ImpactCount, Phases};
+pub use report::{Figures, ImpactCount, Phases};
 pub use settings::{Settings, TimeSettings, VelocityUpdate};
 
 /// What [`Simulation::new`] is made of.
@@ -264,7 +264,7 @@ impl Simulation {
     /// # Errors
     /// An interval of the shortest length was refused after all stages. The state is then that of the last
     /// accepted interval.
-    pub fn step(&mut self) -> Result<FrameReport, StepError> {
+    pub fn step(&mut self) -> Result<Figures, StepError> {
         self.step_with(&mut |_| {})
     }
 
@@ -275,45 +275,41 @@ impl Simulation {
     pub fn step_with(
         &mut self,
         progress: &mut (dyn FnMut(f64) + Send),
-    ) -> Result<FrameReport, StepError> {
+    ) -> Result<Figures, StepError> {
         // to enter the pool once costs less than to enter it for every loop
         rayon::scope(|_| self.advance(progress))
     }
 
-    fn advance(
-        &mut self,
-        progress: &mut (dyn FnMut(f64) + Send),
-    ) -> Result<FrameReport, StepError> {
+    fn advance(&mut self, progress: &mut (dyn FnMut(f64) + Send)) -> Result<Figures, StepError> {
         let wall = Instant::now();
         if self.script.lets_go(self.frame()) {
             self.dynamics.hold(&self.script.held(self.frame()));
         }
         let end = (self.frame() + 1) * TICKS_PER_FRAME;
-        let mut report = FrameReport {
+        let mut report = Figures {
             frame: self.frame() + 1,
             ..Default::default()
         };
         while self.tick < end {
             let mut length = self.affordable(self.interval);
             let settled = loop {
-                match self.attempt(length, &mut report.phases) {
+                let refusal = match self.attempt(length, &mut report.phases) {
                     Ok(settled) => break settled,
-                    Err(Refusal::TooStretched | Refusal::TooMuchEnergy) => {
-                        report.stretched += 1;
-                        length /= 2;
-                    }
+                    Err(refusal) => refusal,
+                };
+                *report.refused.entry(refusal.name().into()).or_default() += 1;
+                match refusal {
+                    Refusal::TooStretched | Refusal::TooMuchEnergy => report.stretched += 1,
                     // a crossing after a motion without impacts is a bug: no retry may hide it
-                    Err(Refusal::NotCertified(error))
+                    Refusal::NotCertified(error)
                         if length <= self.settings.time.shortest()
                             || matches!(error, StepError::Crossing { .. }) =>
                     {
                         return Err(error);
                     }
-                    Err(Refusal::NotCertified(_)) => {
-                        report.retries += 1;
-                        length /= 2;
-                    }
+                    Refusal::NotCertified(_) => report.retries += 1,
                 }
+                length /= 2;
             };
             self.tick += length;
             // doubled intervals must still land on frames: only where the tick is a multiple of them
@@ -321,7 +317,7 @@ impl Simulation {
                 && self.tick.is_multiple_of(2 * length)
                 && settled.strain <= CALM;
             self.interval = if may_grow { 2 * length } else { length };
-            report.add(&settled, &self.settings.failsafe);
+            report += &settled.figures;
             progress(1.0 - (end - self.tick) as f64 / TICKS_PER_FRAME as f64);
         }
 
@@ -333,18 +329,36 @@ impl Simulation {
     }
 
     /// What the end of a frame is like.
-    fn look_at_frame(&mut self, report: &mut FrameReport) {
+    fn look_at_frame(&mut self, report: &mut Figures) {
         let near = self.near();
         let (mesh, x) = (self.state.mesh(), self.state.positions());
         report.intersections = audit::intersections(mesh, x).len();
-        report.smallest_gap = near.iter().map(|near| near.gap).min_by(f64::total_cmp);
+        let least = |gap: fn(&Proximity) -> f64| near.iter().map(gap).min_by(f64::total_cmp);
+        report.smallest_gap = least(|near| near.gap);
+        report.smallest_gap_share = least(|near| near.gap / near.threshold);
         let out_of_order = layers::out_of_order(mesh, x, &self.surfaces, &near);
         report.out_of_order = out_of_order.iter().map(|cloths| cloths.places).sum();
         report.kinetic_energy = self.kinetic_energy();
         let strain = self.dynamics.strain(x);
-        report.strain_over = strain.over;
+        report.strain_over = strain.over as usize;
         report.largest_strain = strain.largest;
         report.strained_face = strain.face;
+        [report.median_speed, report.largest_speed] = self.speeds();
+    }
+
+    /// Median and maximum of the speeds of free vertices, in m/s.
+    fn speeds(&self) -> [f64; 2] {
+        let inverse_mass = self.dynamics.inverse_mass();
+        let each = self.state.velocities().iter().zip(inverse_mass);
+        let free = each.filter(|(_, w)| **w > 0.0);
+        let mut squared: Vec<f64> = free.map(|(v, _)| v.length_squared()).collect();
+        if squared.is_empty() {
+            return [0.0; 2];
+        }
+        let middle = squared.len() / 2;
+        let (_, median, above) = squared.select_nth_unstable_by(middle, f64::total_cmp);
+        let largest = above.iter().fold(*median, |most, v| most.max(*v));
+        [*median, largest].map(f64::sqrt)
     }
 
     /// The interval shortened until it takes at most `max_loops` integrator loops, but not below the shortest.

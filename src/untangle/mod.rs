@@ -30,7 +30,7 @@ mod trace;
 mod weld;
 
 pub use export::PathSummary;
-pub use paths::{Contour, Kind, Path, PathKind, Place};
+pub use paths::{Contour, Kind, Path, PathKind, Spot};
 pub use regions::Inside;
 pub use segments::{Crossing, End, Location, Segment, Segments};
 pub use weld::{Welded, coincident, weld};

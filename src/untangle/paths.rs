@@ -165,7 +165,7 @@ pub struct Path {
 
 /// Where a point of a path lies on the cloth.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Place {
+pub enum Spot {
     /// At a vertex: a loop vertex.
     Vertex(u32),
     /// On an edge.
@@ -209,21 +209,21 @@ impl Path {
     }
 
     /// Where point `k` lies on this path's side of the cloth.
-    pub fn place(&self, found: &Segments, k: usize) -> Place {
+    pub fn spot(&self, found: &Segments, k: usize) -> Spot {
         match self.points[k] {
-            End::Loop(v) => Place::Vertex(v),
+            End::Loop(v) => Spot::Vertex(v),
             End::Crossing(c) => {
                 let crossing = found.crossings[c as usize];
                 let location = &found.locations[c as usize];
                 // the segments on either side of the point lie in one face or in two that the edge
                 // joins
                 if self.faces[k.min(self.faces.len() - 1)] == crossing.face {
-                    Place::Face {
+                    Spot::Face {
                         face: crossing.face,
                         weights: location.weights,
                     }
                 } else {
-                    Place::Edge {
+                    Spot::Edge {
                         edge: crossing.edge,
                         along: location.along_edge,
                     }

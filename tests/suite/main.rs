@@ -11,6 +11,8 @@ mod detection;
 mod documents;
 mod dynamics;
 mod laws;
+#[path = "../support/motions.rs"]
+mod motions;
 mod paths;
 #[path = "../support/random.rs"]
 mod random;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use cpu_time::ProcessTime;
 use glam::DVec3;
 use percale::dynamics::{
-    ClothModel, Dynamics, Fabric, Implicit, Integrator, Newmark, RestShape, Settings, Stretch,
+    self, ClothModel, Dynamics, Fabric, Implicit, Integrator, Newmark, RestShape, Stretch,
 };
 use percale::geometry::Mesh;
 use percale::scene::shapes::{Shape, Sheet};
@@ -113,9 +113,9 @@ impl DynamicsBench {
             rest: RestShape::from_positions(&mesh, &mesh.bodies()[0], sheet.x.clone()),
             pinned: vec![0, cells],
         };
-        let settings = Settings {
+        let settings = dynamics::Settings {
             integrator: integrator.clone(),
-            ..Settings::default()
+            ..dynamics::Settings::default()
         };
         let dynamics = Dynamics::new(&mesh, &[model], &settings);
         let mut row = Row {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use percale::compare::{Figures, Frame};
+use percale::compare::{Compared, Frame};
 
 /// Colours of the methods, told apart by most eyes.
 const COLOURS: [&str; 6] = [
@@ -19,28 +19,30 @@ type Curve = (&'static str, fn(&Frame) -> Option<f64>);
 
 const CURVES: [Curve; 6] = [
     ("response, ms of processor time", |f| {
-        Some(f.phases.respond_ms)
+        Some(f.figures.phases.respond_ms)
     }),
     ("all phases, ms of processor time", |f| {
-        Some(f.phases.total_ms())
+        Some(f.figures.phases.total_ms())
     }),
     (
         "mean interval between successful resolutions, frames",
-        |f| Some(f.mean_interval),
+        |f| Some(f.mean_interval()),
     ),
-    ("pairs per call of a stage", |f| Some(f.pairs_per_call)),
+    ("pairs per call of a stage", |f| {
+        Some(f.figures.pairs_per_call())
+    }),
     (
         "energy of motion taken back by contact and response, J",
-        |f| Some(f.energy_lost),
+        |f| Some(f.figures.energy_lost()),
     ),
-    ("sliding kept", |f| f.sliding_kept),
+    ("sliding kept", |f| f.figures.sliding_kept()),
 ];
 
 /// The page: totals, plots, pictures by frame and method.
 pub(super) fn page(
     scene: &str,
     apart: bool,
-    figures: &[Figures],
+    figures: &[Compared],
     pictures: &[(u64, Vec<Vec<u8>>)],
 ) -> String {
     let mut page = String::from(
@@ -64,22 +66,23 @@ pub(super) fn page(
         "<table><tr><th>method<th>failed frames<th>mean interval<th>pairs per call<th>fail-safes<th>retries\
          <th>intersections<th>energy taken back, J<th>sliding kept<th>response, s<th>CPU, s</tr>\n",
     );
-    for (f, colour) in figures.iter().zip(COLOURS.iter().cycle()) {
-        let kept = f.sliding_kept;
+    for (method, colour) in figures.iter().zip(COLOURS.iter().cycle()) {
+        let f = &method.figures;
+        let kept = f.sliding_kept();
         let kept = kept.map_or("–".into(), |kept| format!("{:.1} %", 100.0 * kept));
         let _ = writeln!(
             page,
             "<tr><td><span style=\"color:{colour}\">■</span> {}<td>{}<td>{:.4}<td>{:.1}<td>{}<td>{}<td>{}<td>{:.3e}<td>{kept}<td>{:.2}<td>{:.1}</tr>",
-            escape(&f.name),
-            f.failed_frames,
-            f.mean_interval,
-            f.pairs_per_call,
-            f.failsafes,
+            escape(&method.name),
+            method.failed_frames(),
+            method.mean_interval(),
+            f.pairs_per_call(),
+            f.failsafe_count(),
             f.retries,
             f.intersections,
-            f.energy_lost,
+            f.energy_lost(),
             1e-3 * f.phases.respond_ms,
-            f.seconds
+            method.seconds()
         );
     }
     page.push_str("</table>\n");
@@ -102,10 +105,10 @@ pub(super) fn page(
 }
 
 /// One curve for each method over the frames, from zero; failed frames are crosses on the axis.
-fn plot(figures: &[Figures], value: fn(&Frame) -> Option<f64>) -> String {
+fn plot(figures: &[Compared], value: fn(&Frame) -> Option<f64>) -> String {
     let [width, height] = PLOT;
     let all = figures.iter().flat_map(|f| &f.frames);
-    let last = all.clone().map(|f| f.frame).max().unwrap_or(1) as f64;
+    let last = all.clone().map(|f| f.figures.frame).max().unwrap_or(1) as f64;
     let top = all
         .filter(|f| !f.failed)
         .filter_map(value)
@@ -129,13 +132,18 @@ fn plot(figures: &[Figures], value: fn(&Frame) -> Option<f64>) -> String {
         for frame in &f.frames {
             match value(frame).filter(|_| !frame.failed) {
                 Some(value) => {
-                    let _ = write!(path, "{pen}{:.1} {:.1}", at_x(frame.frame), at_y(value));
+                    let _ = write!(
+                        path,
+                        "{pen}{:.1} {:.1}",
+                        at_x(frame.figures.frame),
+                        at_y(value)
+                    );
                     pen = 'L';
                 }
                 None => pen = 'M',
             }
             if frame.failed {
-                let x = at_x(frame.frame);
+                let x = at_x(frame.figures.frame);
                 let _ = write!(
                     svg,
                     "<text x=\"{x:.1}\" y=\"{zero}\" text-anchor=\"middle\" fill=\"{colour}\">×</text>"

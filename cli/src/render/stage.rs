@@ -5,9 +5,7 @@ use std::borrow::Cow;
 use glam::DVec3;
 use percale::geometry::{Aabb, Body, BodyKind, Mesh};
 use percale::record::Recording;
-use percale::render::{
-    self, Camera, Colour, Framing, Image, Line, Model, Paint, Picture, Settings, Shading,
-};
+use percale::render::{self, Camera, Colour, Framing, Image, Line, Model, Paint, Picture, Shading};
 use percale::scene;
 use percale::untangle::{self, Analysis, Kind, Rest};
 use percale::verify::audit;
@@ -98,7 +96,7 @@ pub(crate) struct Stage<'a> {
     strain: Option<Strain>,
     /// Whether intersection paths are drawn.
     pub(crate) shows_paths: bool,
-    pub(crate) settings: Settings,
+    pub(crate) settings: render::Settings,
 }
 
 struct Strain {
@@ -141,10 +139,10 @@ impl<'a> Stage<'a> {
             grounds,
             strain: None,
             shows_paths: false,
-            settings: Settings {
+            settings: render::Settings {
                 width,
                 height,
-                ..Settings::default()
+                ..render::Settings::default()
             },
         })
     }

@@ -6,6 +6,7 @@
     reason = "a test that cannot unwrap has failed, and prints what it counted"
 )]
 
+mod bench_scenes;
 mod check;
 mod folders;
 mod fuzz;

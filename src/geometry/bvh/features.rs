@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::{LEAF_SIZE, Place};
+use super::{LEAF_SIZE, Subtree};
 use crate::geometry::box32::Box32;
 
 /// Features of `N` vertices, in the order of the leaves.
@@ -41,7 +41,7 @@ impl<const N: usize> Features<N> {
         });
     }
 
-    pub(super) fn leaf(&self, leaf: Place) -> Leaf<'_, N> {
+    pub(super) fn leaf(&self, leaf: Subtree) -> Leaf<'_, N> {
         let range = self.range(leaf.first);
         Leaf {
             ids: &self.ids[range.clone()],
@@ -81,7 +81,7 @@ impl Iterator for Set {
 impl<const N: usize> Leaf<'_, N> {
     /// Those that overlap a box.
     #[inline]
-    pub(super) fn near(&self, other: &Box32) -> Set {
+    pub(super) fn overlapping(&self, other: &Box32) -> Set {
         let each = self.boxes.iter().enumerate();
         Set(each.fold(0, |set, (k, fitted)| {
             set | u32::from(fitted.overlaps(other)) << k

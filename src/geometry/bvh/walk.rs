@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::features::{Leaf, Set};
-use super::{Place, Tree};
+use super::{Subtree, Tree};
 use crate::geometry::{Mesh, Pair};
 
 /// Tasks that a walk is cut into; independent of the number of threads, so that results come in the
@@ -13,8 +13,8 @@ const TASK_COUNT: usize = 512;
 /// A part of the walk over all pairs of leaves.
 #[derive(Clone, Copy)]
 enum Task {
-    Within(Place),
-    Between(Place, Place),
+    Within(Subtree),
+    Between(Subtree, Subtree),
 }
 
 impl Task {
@@ -68,7 +68,10 @@ impl Tree {
             let leaf = faces.leaf(a);
             let (other, mut near) = match b {
                 None => (leaf, leaf.all()),
-                Some(b) => (faces.leaf(b), faces.leaf(b).near(&self.nodes[a.node])),
+                Some(b) => (
+                    faces.leaf(b),
+                    faces.leaf(b).overlapping(&self.nodes[a.node]),
+                ),
             };
             for (k, &f) in leaf.ids.iter().enumerate() {
                 if b.is_none() {
@@ -85,7 +88,10 @@ impl Tree {
     }
 
     /// Compares every leaf with itself and with those that it overlaps.
-    fn walk<T: Send>(&self, compare: impl Fn(Place, Option<Place>, &mut Vec<T>) + Sync) -> Vec<T> {
+    fn walk<T: Send>(
+        &self,
+        compare: impl Fn(Subtree, Option<Subtree>, &mut Vec<T>) + Sync,
+    ) -> Vec<T> {
         let mut tasks = vec![Task::Within(self.root())];
         while tasks.len() < TASK_COUNT && tasks.iter().any(|t| !t.is_leaf()) {
             tasks = tasks.iter().flat_map(|t| self.parts(t)).collect();
@@ -108,14 +114,14 @@ impl Tree {
         all
     }
 
-    fn meet(&self, a: Place, b: Place) -> bool {
+    fn meet(&self, a: Subtree, b: Subtree) -> bool {
         let Self { nodes, roles, .. } = self;
         nodes[a.node].overlaps(&nodes[b.node]) && roles[a.node].concerns(roles[b.node])
     }
 
     /// The tasks that a task consists of; itself if it cannot be cut.
     fn parts(&self, task: &Task) -> Vec<Task> {
-        let halves = |a: Place| match a.count {
+        let halves = |a: Subtree| match a.count {
             1 => vec![a],
             _ => a.children().to_vec(),
         };
@@ -138,8 +144,8 @@ impl Tree {
 
     fn walk_within<T>(
         &self,
-        a: Place,
-        compare: &impl Fn(Place, Option<Place>, &mut Vec<T>),
+        a: Subtree,
+        compare: &impl Fn(Subtree, Option<Subtree>, &mut Vec<T>),
         out: &mut Vec<T>,
     ) {
         let role = self.roles[a.node];
@@ -158,9 +164,9 @@ impl Tree {
 
     fn walk_between<T>(
         &self,
-        a: Place,
-        b: Place,
-        compare: &impl Fn(Place, Option<Place>, &mut Vec<T>),
+        a: Subtree,
+        b: Subtree,
+        compare: &impl Fn(Subtree, Option<Subtree>, &mut Vec<T>),
         out: &mut Vec<T>,
     ) {
         if !self.meet(a, b) {
@@ -194,30 +200,30 @@ impl Tree {
     /// Pairs of features of two different leaves.
     fn compare_leaves<T>(
         &self,
-        a: Place,
-        b: Place,
+        a: Subtree,
+        b: Subtree,
         report: &impl Fn(Pair, &mut Vec<T>),
         out: &mut Vec<T>,
     ) {
         let boxes = [&self.nodes[a.node], &self.nodes[b.node]];
         let (edges, others) = (self.edges.leaf(a), self.edges.leaf(b));
-        let near = others.near(boxes[0]);
-        for k in edges.near(boxes[1]) {
+        let near = others.overlapping(boxes[0]);
+        for k in edges.overlapping(boxes[1]) {
             self.compare_edge((edges, k), (others, near), report, out);
         }
         for (a, b, [a_box, b_box]) in [(a, b, boxes), (b, a, [boxes[1], boxes[0]])] {
             let vertices = self.vertices.leaf(a);
-            let near = vertices.near(b_box);
+            let near = vertices.overlapping(b_box);
             if near.0 != 0 {
                 let faces = self.faces.leaf(b);
-                let faces = (faces, faces.near(a_box));
+                let faces = (faces, faces.overlapping(a_box));
                 self.compare_vertices_and_faces((vertices, near), faces, report, out);
             }
         }
     }
 
     /// Pairs of features of one leaf.
-    fn compare_leaf<T>(&self, a: Place, report: &impl Fn(Pair, &mut Vec<T>), out: &mut Vec<T>) {
+    fn compare_leaf<T>(&self, a: Subtree, report: &impl Fn(Pair, &mut Vec<T>), out: &mut Vec<T>) {
         let edges = self.edges.leaf(a);
         let mut later = edges.all();
         while let Some(k) = later.next() {

@@ -3,8 +3,8 @@
 //! Internal: may change without notice. Open for tests and the command line.
 
 mod closest;
-mod contact;
 mod cubic;
+mod encounter;
 mod exact;
 mod filter;
 mod gap;
@@ -13,7 +13,7 @@ mod isolate;
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 
-use self::contact::Weights;
+use self::encounter::Weights;
 use self::gap::Gap;
 use self::isolate::{Part, Search};
 use super::{Pair, Sweep};
@@ -36,7 +36,7 @@ pub enum Mode {
 ///
 /// The fields mean the same as those of [`super::Impact`].
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Contact {
+pub struct Encounter {
     /// Never later than the true first time of impact, in [0, 1].
     pub time: f64,
     /// Signed weights; see [`super::Impact`].
@@ -51,9 +51,9 @@ pub enum Answer {
     /// The features stay further apart than the separation, proved.
     Never,
     /// They meet, proved.
-    Hit(Contact),
+    Hit(Encounter),
     /// They may meet: not excluded within the bounded work of this mode.
-    Uncertain(Contact),
+    Uncertain(Encounter),
 }
 
 /// What is asked of the continuous test.
@@ -139,15 +139,15 @@ where
         return (Answer::Never, search.effort);
     };
     if part.certain {
-        let contact = contact::contact_at(gap, part.from);
+        let contact = encounter::encounter_at(gap, part.from);
         return (Answer::Hit(contact), search.effort);
     }
     if question.mode != Mode::Exact || !touching || !gap.scale.is_finite() {
-        let contact = contact::contact_at(gap, part.from);
+        let contact = encounter::encounter_at(gap, part.from);
         return (Answer::Uncertain(contact), search.effort);
     }
     let answer = match first_meeting(&mut search, part, meet) {
-        Some(time) => Answer::Hit(contact::contact_at(gap, time)),
+        Some(time) => Answer::Hit(encounter::encounter_at(gap, time)),
         None => Answer::Never,
     };
     (answer, search.effort)
@@ -212,12 +212,12 @@ where
     let mut search = Search::new(gap, 0.0);
     let answer = match (cubic::first_time(gap), search.next_part()) {
         (None, None) => Answer::Never,
-        (None, Some(part)) => Answer::Uncertain(contact::contact_at(gap, part.from)),
-        (Some(time), None) => Answer::Uncertain(contact::contact_at(gap, time)),
+        (None, Some(part)) => Answer::Uncertain(encounter::encounter_at(gap, part.from)),
+        (Some(time), None) => Answer::Uncertain(encounter::encounter_at(gap, time)),
         (Some(time), Some(part)) => {
-            let contact = Contact {
+            let contact = Encounter {
                 time: time.min(part.from),
-                ..contact::contact_at(gap, time)
+                ..encounter::encounter_at(gap, time)
             };
             if part.certain {
                 Answer::Hit(contact)

@@ -76,7 +76,7 @@ pub(super) fn solve(
             if !(full.is_finite() && now.project(full, feasible)) {
                 now.cut(step, feasible);
             }
-            now.sweep();
+            now.relax();
             now.measure();
             now.restart();
         } else {
@@ -308,7 +308,7 @@ impl<'a> Iterate<'a> {
     }
 
     /// The best step for each impulse alone, there and back; those that have become zero stay so.
-    fn sweep(&mut self) {
+    fn relax(&mut self) {
         for &i in self.pushing.iter().chain(self.pushing.iter().rev()) {
             let lambda = self.lambda[i];
             if lambda > 0.0 {

@@ -10,7 +10,7 @@ use glam::DVec3;
 use num_rational::BigRational;
 use num_traits::Zero;
 use percale::geometry::Sweep;
-use percale::geometry::ccd::{Answer, Contact, Mode, Question, edge_edge, vertex_face};
+use percale::geometry::ccd::{Answer, Encounter, Mode, Question, edge_edge, vertex_face};
 
 use super::ccd_separation::distance;
 
@@ -145,7 +145,7 @@ fn all() -> Vec<Queries> {
     all
 }
 
-fn contact(answer: Answer) -> Option<Contact> {
+fn contact(answer: Answer) -> Option<Encounter> {
     match answer {
         Answer::Never => None,
         Answer::Hit(contact) | Answer::Uncertain(contact) => Some(contact),
@@ -233,7 +233,7 @@ fn what_the_fast_mode_takes_for_meeting_is_within_the_stated_tolerance() {
     let mut largest: f64 = 0.0;
     for set in all() {
         for (i, query) in set.queries.iter().enumerate().filter(|(_, q)| !q.meets) {
-            let Some(Contact { time, .. }) = contact(set.ask(query, Mode::Fast)) else {
+            let Some(Encounter { time, .. }) = contact(set.ask(query, Mode::Fast)) else {
                 continue;
             };
             let at = |t: f64| distance(query.sweep.at(t), set.name.ends_with("ee"));

@@ -5,6 +5,5 @@ mod ccd_flat;
 mod ccd_oracle;
 mod ccd_random;
 mod ccd_separation;
-mod ccd_worst;
 mod flat_sheet;
 mod published_meshes;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use percale::error::{Pinch, PinchContact, Scripted};
 use percale::record::{Stopped, Summary};
 use percale::response::Account;
-use percale::step::FrameReport;
+use percale::step::Figures;
 use serde_json::Value;
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
@@ -61,7 +61,7 @@ fn every_cited_key_is_in_the_bibliography() {
     }
 }
 
-/// Keys of a JSON object, dotted; names of stages become NAME, lists of objects are entered.
+/// Keys of a JSON object, dotted; names of stages become NAME, reasons REASON, lists of objects are entered.
 fn json_keys(value: &Value, at: &str, found: &mut BTreeSet<String>) {
     let inside = |name: &str| match at {
         "" => name.to_string(),
@@ -69,9 +69,13 @@ fn json_keys(value: &Value, at: &str, found: &mut BTreeSet<String>) {
     };
     match value {
         Value::Object(table) => {
-            let is_named = ["rounds", "failsafes", "stages"].contains(&at);
+            let stands_for = match at {
+                "rounds" | "failsafes" | "stages" => Some("NAME"),
+                "refused" => Some("REASON"),
+                _ => None,
+            };
             for (name, value) in table {
-                json_keys(value, &inside(if is_named { "NAME" } else { name }), found);
+                json_keys(value, &inside(stands_for.unwrap_or(name)), found);
             }
         }
         Value::Array(list) if list.first().is_some_and(Value::is_object) => {
@@ -116,8 +120,16 @@ fn every_field_of_a_report_is_documented_and_nothing_else() {
         }],
     };
     let stages: BTreeMap<String, Account> = [("impulses".into(), Account::default())].into();
+    let counts: BTreeMap<String, usize> = [("impulses".into(), 1)].into();
+    let figures = Figures {
+        stages,
+        refused: counts.clone(),
+        rounds: counts.clone(),
+        failsafes: counts,
+        ..Figures::default()
+    };
     let summary = Summary {
-        stages: stages.clone(),
+        figures: figures.clone(),
         stopped: Some(Stopped {
             frame: 1,
             message: String::new(),
@@ -125,18 +137,11 @@ fn every_field_of_a_report_is_documented_and_nothing_else() {
         }),
         ..Summary::default()
     };
-    let counts: BTreeMap<String, usize> = [("impulses".into(), 1)].into();
-    let frame = FrameReport {
-        stages,
-        rounds: counts.clone(),
-        failsafes: counts,
-        ..FrameReport::default()
-    };
     for (head, value) in [
         ("| totals |", serde_json::to_value(summary).unwrap()),
         (
             "| each of `frame_reports` |",
-            serde_json::to_value(frame).unwrap(),
+            serde_json::to_value(figures).unwrap(),
         ),
     ] {
         let mut written = BTreeSet::new();

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use glam::{DVec3, dvec3};
 use percale::scene::Scene;
-use percale::step::{FrameReport, Simulation};
+use percale::step::{Figures, Simulation};
 
 const SIN: f64 = 0.4472135954999579; // of the slope of tan ½
 const COS: f64 = 0.8944271909999159;
@@ -61,7 +61,7 @@ fn positions<'a>(simulation: &'a Simulation, name: &str) -> &'a [DVec3] {
     &state.positions()[body.vertices.start as usize..body.vertices.end as usize]
 }
 
-fn step(simulation: &mut Simulation) -> FrameReport {
+fn step(simulation: &mut Simulation) -> Figures {
     let report = simulation.step().unwrap();
     assert_eq!(report.intersections, 0);
     assert!(

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use glam::{DQuat, DVec2, DVec3};
 use percale::geometry::Mesh;
 use percale::scene::tangles::{self, Tangled};
-use percale::untangle::{Analysis, Contour, End, Kind, Path, PathKind, Place, Rest, analyse};
+use percale::untangle::{Analysis, Contour, End, Kind, Path, PathKind, Rest, Spot, analyse};
 
 use super::path_judge::judge;
 use crate::random::Random;
@@ -379,19 +379,19 @@ fn a_handful_of_triangles_is_named_like_its_subdivisions() {
 }
 
 /// Where a point of a path lies in parameters.
-fn parameters(t: &Tangled, mesh: &Mesh, place: Place) -> DVec2 {
+fn parameters(t: &Tangled, mesh: &Mesh, place: Spot) -> DVec2 {
     let corner = |v: u32| {
         let face = mesh.faces_of_vertex(v)[0] as usize;
         let k = mesh.faces()[face].iter().position(|&c| c == v).unwrap();
         t.uv[face][k]
     };
     match place {
-        Place::Vertex(v) => corner(v),
-        Place::Edge { edge, along } => {
+        Spot::Vertex(v) => corner(v),
+        Spot::Edge { edge, along } => {
             let [a, b] = mesh.edges()[edge as usize].map(corner);
             a.lerp(b, along)
         }
-        Place::Face { face, weights } => {
+        Spot::Face { face, weights } => {
             let [a, b, c] = t.uv[face as usize];
             a * weights.x + b * weights.y + c * weights.z
         }
@@ -417,13 +417,13 @@ fn inside_is_what_the_path_cuts_off_in_the_plane_of_the_parameters() {
         let contour = real(&analysis)[0];
         for path in paths_of(&analysis, contour) {
             let mut line: Vec<DVec2> = (0..path.points.len())
-                .map(|k| parameters(&t, &mesh, path.place(&analysis.segments, k)))
+                .map(|k| parameters(&t, &mesh, path.spot(&analysis.segments, k)))
                 .collect();
             if path.kind.is_closed() {
                 line.push(line[0]);
             }
             let on_path = |v: &u32| path.points.contains(&End::Loop(*v));
-            let place = |v: u32| parameters(&t, &mesh, Place::Vertex(v));
+            let place = |v: u32| parameters(&t, &mesh, Spot::Vertex(v));
             let everywhere: Vec<u32> = (0..t.positions.len() as u32)
                 .filter(|v| !on_path(v))
                 .collect();

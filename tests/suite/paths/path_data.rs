@@ -1,4 +1,4 @@
-//! Intersection analysis of real and of large meshes; those that are not shipped, and measurements, by hand in release:
+//! Intersection analysis of real and of large meshes; those that are not shipped by hand in release (`percale bench paths` measures):
 //!
 //! ```text
 //! PERCALE_DATA=<folder of the public data> cargo test --release --test suite path_data -- --ignored --nocapture
@@ -11,8 +11,7 @@ use std::time::Instant;
 use glam::DVec3;
 use percale::geometry::{Mesh, Scope, crossings};
 use percale::io;
-use percale::scene::tangles;
-use percale::untangle::{Analysis, Inside, PathKind, Rest, Segments, analyse, assemble};
+use percale::untangle::{Analysis, Inside, PathKind, Rest, analyse};
 use robust::Coord3D;
 
 use super::analysis::subdivided;
@@ -172,100 +171,4 @@ fn canonical_tangles_are_what_their_readme_says() {
             (x, faces) = subdivided(&x, &mesh);
         }
     }
-}
-
-/// The least of three means, in milliseconds of this thread's processor time where the system tells it (others may be
-/// working on the machine), of wall time elsewhere.
-fn best_ms<T>(mut run: impl FnMut() -> T) -> (T, f64) {
-    let start = Instant::now();
-    let now = || {
-        let scheduled = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
-        let nanoseconds = scheduled.and_then(|s| s.split(' ').next()?.parse::<u64>().ok());
-        nanoseconds.map_or_else(
-            || start.elapsed().as_secs_f64() * 1e3,
-            |ns| ns as f64 * 1e-6,
-        )
-    };
-    let mut result = run();
-    let mut best = f64::INFINITY;
-    for _ in 0..3 {
-        // the system counts in ticks of milliseconds: repeat until they are many
-        let (mut repeats, mut spent) = (0.0, 0.0);
-        let before = now();
-        while spent < 80.0 {
-            result = run();
-            repeats += 1.0;
-            spent = now() - before;
-        }
-        best = best.min(spent / repeats);
-    }
-    (result, best)
-}
-
-#[test]
-#[ignore = "a measurement: run in release, alone"]
-fn the_rows_of_table_1_are_timed_beside_the_paper() {
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(1)
-        .build()
-        .unwrap();
-    pool.install(|| {
-        println!("row       #tri  #paths  #seg   #in   seg ms  path ms  region ms   (paper: #paths #seg #in, seg ms, path ms)");
-        for (number, row) in tangles::TABLE_1.iter().enumerate() {
-            let t = tangles::table_1(number).unwrap();
-            let mesh = Mesh::new(t.positions.len(), t.faces.clone()).unwrap();
-            let (segments, segments_ms) = best_ms(|| Segments::find(&mesh, &t.positions));
-            let ((_, paths), paths_ms) = best_ms(|| assemble(&mesh, &t.positions, &segments));
-            let (analysis, all_ms) = best_ms(|| analyse(&mesh, &t.positions, Rest::Parameters(&t.uv)).unwrap());
-            let inside: usize = analysis.paths.iter().map(|p| p.inside.vertices().len()).sum();
-            println!(
-                "{} {:>6} {:>6} {:>6} {:>6} {:>8.2} {:>8.3} {:>8.2}      {:?}",
-                row.name,
-                mesh.faces().len(),
-                paths.len(),
-                2 * segments.segments.len(),
-                inside,
-                segments_ms,
-                paths_ms,
-                all_ms - segments_ms - paths_ms,
-                (row.paths, row.segments, row.inside, row.segments_ms, row.paths_ms),
-            );
-            if number == 3 {
-                assert!(segments_ms + paths_ms <= 60.0);
-            }
-        }
-    });
-}
-
-#[test]
-#[ignore = "a measurement: run in release, alone"]
-fn paths_are_assembled_in_linear_time() {
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(1)
-        .build()
-        .unwrap();
-    pool.install(|| {
-        let mut measured = Vec::new();
-        for cells in [16, 32, 64, 128, 262] {
-            // one long path over the whole sheet, then many: a net of dents
-            let t = tangles::dents(cells);
-            let mesh = Mesh::new(t.positions.len(), t.faces.clone()).unwrap();
-            let segments = Segments::find(&mesh, &t.positions);
-            let ((contours, _), ms) = best_ms(|| assemble(&mesh, &t.positions, &segments));
-            let n = segments.segments.len() as f64;
-            println!(
-                "{cells:>4} cells: {n:>7} segments, {:>5} contours, {ms:.3} ms, {:.1} ns each",
-                contours.len(),
-                1e6 * ms / n
-            );
-            measured.push((n.ln(), ms.ln()));
-        }
-        let mean = |f: &dyn Fn(&(f64, f64)) -> f64| {
-            measured.iter().map(f).sum::<f64>() / measured.len() as f64
-        };
-        let (mx, my) = (mean(&|p| p.0), mean(&|p| p.1));
-        let exponent = mean(&|p| (p.0 - mx) * (p.1 - my)) / mean(&|p| (p.0 - mx) * (p.0 - mx));
-        println!("exponent {exponent:.3}");
-        assert!(exponent <= 1.1);
-    });
 }

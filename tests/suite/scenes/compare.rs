@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use percale::compare::{Figures, Method, compare};
+use percale::compare::{Compared, Method, compare};
 
 use crate::support::small;
 
@@ -15,10 +15,10 @@ fn method(name: &str, response: &str) -> Method {
 }
 
 /// All that does not depend on the clock.
-fn figures(of: &Figures) -> Vec<(usize, usize, f64, Option<f64>)> {
-    let frames = of.frames.iter();
+fn figures(of: &Compared) -> Vec<(usize, usize, f64, Option<f64>)> {
+    let frames = of.frames.iter().map(|frame| &frame.figures);
     frames
-        .map(|f| (f.calls, f.retries, f.energy_lost, f.sliding_kept))
+        .map(|f| (f.calls(), f.retries, f.energy_lost(), f.sliding_kept()))
         .collect()
 }
 
@@ -40,11 +40,11 @@ fn the_same_method_twice_is_the_same_and_another_starts_every_frame_from_its_sta
     });
     let compared = compared.unwrap();
     assert_eq!(figures(&compared[0]), figures(&compared[1]));
-    assert!(compared.iter().all(|f| f.failed_frames == 0));
-    assert!(compared.iter().all(|f| f.intersections == 0));
-    assert!(compared[2].frames.iter().any(|f| f.calls > 0), "impacts");
+    assert!(compared.iter().all(|f| f.failed_frames() == 0));
+    assert!(compared.iter().all(|f| f.figures.intersections == 0));
+    assert!(compared[2].figures.calls() > 0, "impacts");
     // one frame of 1/24 s apart at most, not forty
     assert!(farthest > 0.0 && farthest < 0.05, "{farthest} m");
-    let kept = compared[2].sliding_kept.unwrap();
+    let kept = compared[2].figures.sliding_kept().unwrap();
     assert!((0.0..=1.0 + 1e-9).contains(&kept), "{kept}");
 }

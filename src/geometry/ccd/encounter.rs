@@ -5,7 +5,7 @@
 
 use glam::DVec3;
 
-use super::Contact;
+use super::Encounter;
 use super::closest::{closest_on_edges, closest_on_triangle, closest_to_origin};
 use super::gap::Gap;
 
@@ -60,7 +60,7 @@ fn rounded(weight: f64) -> f64 {
 }
 
 /// The contact at `time`, at which the features touch or nearly do.
-pub(super) fn contact_at<const N: usize>(gap: &Gap<N>, time: f64) -> Contact
+pub(super) fn encounter_at<const N: usize>(gap: &Gap<N>, time: f64) -> Encounter
 where
     [DVec3; N]: Weights,
 {
@@ -90,7 +90,7 @@ where
     } else {
         normal
     };
-    Contact {
+    Encounter {
         time,
         weights,
         normal,
@@ -140,7 +140,7 @@ mod tests {
     use super::*;
     use crate::geometry::Sweep;
 
-    fn contact(answer: Answer) -> Contact {
+    fn contact(answer: Answer) -> Encounter {
         match answer {
             Answer::Hit(contact) | Answer::Uncertain(contact) => contact,
             Answer::Never => panic!("they meet"),
@@ -153,7 +153,7 @@ mod tests {
         DVec3::new(0.0, 1.0, 0.0),
     ];
 
-    fn onto_face(from: DVec3, to: DVec3) -> Contact {
+    fn onto_face(from: DVec3, to: DVec3) -> Encounter {
         let [a, b, c] = FACE;
         contact(vertex_face(
             &Sweep {
