@@ -30,7 +30,7 @@ pub use hold::Hold;
 pub use impulses::{ImpulseForm, Impulses};
 pub use inelastic::{Inelastic, Precision};
 pub use pass::{Pass, Scope};
-pub use repulsion::{Pressed, Repelled, Repulsion, RepulsionForm};
+pub use repulsion::{Coming, Pressed, Repelled, Repulsion, RepulsionForm};
 pub use rigid_zones::RigidZones;
 
 use crate::geometry::critical::is_critical;

@@ -93,6 +93,17 @@ pub struct Pressed {
     pub settling: DVec3,
 }
 
+/// A pair that comes to touch.
+#[derive(Clone, Copy, Debug)]
+pub struct Coming {
+    /// What will touch.
+    pub pair: Pair,
+    /// Where, and in which direction.
+    pub point: ContactPoint,
+    /// The gap at which it is to stop, in metres.
+    pub kept: f64,
+}
+
 /// What repulsions did to a candidate.
 #[derive(Clone, Debug, Default)]
 pub struct Repelled {
@@ -125,28 +136,41 @@ impl Repulsion {
     }
 
     /// What is near at the start of the interval, and the impacts between other features in a
-    /// candidate that goes on as it did: those where the surfaces are nearest to each other, and those
-    /// in which nothing takes part that has gone through something already.
+    /// candidate that goes on as it did.
     pub fn foresee(&self, candidate: &Candidate<'_>, collider: &mut Collider) -> Foreseen {
         let reach = reach(candidate);
         collider.expect(candidate.motion(), &reach);
         let thickness = candidate.surfaces.thickness();
         let margins = [&reach, thickness].map(|thickness| margin(thickness, candidate));
-        let mut foreseen = collider.foresee(candidate.motion(), &margins[0], &margins[1]);
+        collider.foresee(candidate.motion(), &margins[0], &margins[1])
+    }
+
+    /// What comes to touch in the motion of a candidate, of its impacts in the order of time: those
+    /// in which nothing takes part that has gone through something already, and those where the
+    /// surfaces are nearest to each other.
+    pub fn coming(&self, impacts: &[Impact], candidate: &Candidate<'_>) -> Vec<Coming> {
         let (mesh, x0) = (candidate.mesh(), candidate.start.positions());
         let is_nearest = |impact: &Impact| is_critical(mesh, impact, x0, &candidate.x);
         let mut has_passed = vec![false; candidate.x.len()];
-        foreseen.impacts.retain(|impact| {
+        let coming = |impact: &Impact| {
             if impact.vertices.iter().any(|&v| has_passed[v as usize]) {
-                return is_nearest(impact);
-            }
-            if let Pair::VertexFace { vertex, .. } = impact.pair {
+                if !is_nearest(impact) {
+                    return None;
+                }
+            } else if let Pair::VertexFace { vertex, .. } = impact.pair {
                 // later it meets the same surface from behind
                 has_passed[vertex as usize] = candidate.inverse_mass[vertex as usize] > 0.0;
             }
-            true
-        });
-        foreseen
+            let point = impact.point();
+            let (gap, end) = (point.gap(x0), point.gap(&candidate.x));
+            let kept = gap + impact.time * (end - gap);
+            (0.0 < kept && kept < gap).then_some(Coming {
+                pair: impact.pair,
+                point,
+                kept,
+            })
+        };
+        impacts.iter().filter_map(coming).collect()
     }
 
     /// Applies repulsions to a candidate of `share` of the longest interval. `before` are the forces of the interval before, by pair; they only
@@ -212,21 +236,19 @@ impl Repulsion {
         self.in_loops && self.form == RepulsionForm::Kinematic && self.max_sweeps > 0
     }
 
-    /// Contacts for the loops of an integrator: what is near, and impacts that are foreseen.
+    /// Contacts for the loops of an integrator: what is near, and what comes to touch.
     /// `share` and `before` as in [`Self::apply`].
     pub fn couple(
         &self,
         near: &[Proximity],
-        foreseen: &[Impact],
+        coming: &[Coming],
         share: f64,
         before: &[Pressed],
         candidate: &Candidate<'_>,
     ) -> Coupling {
         let pairs = near.iter().map(|near| near.pair);
-        let mut handed = Handed::new(
-            before,
-            pairs.chain(foreseen.iter().map(|impact| impact.pair)),
-        );
+        let pairs = pairs.chain(coming.iter().map(|coming| coming.pair));
+        let mut handed = Handed::new(before, pairs);
         let mut coupled = |pair: Pair, point: ContactPoint, kept: f64| {
             let friction = candidate.friction_of(&point);
             let balanced = Balanced::new(point, candidate.inverse_mass, 0.0, DVec3::ZERO, friction);
@@ -240,12 +262,8 @@ impl Repulsion {
                 coupled(near.pair, point, self.thickness(near, &point, candidate))
             })
             .collect();
-        contacts.extend(foreseen.iter().filter_map(|impact| {
-            let (point, x0) = (impact.point(), candidate.start.positions());
-            let (gap, end) = (point.gap(x0), point.gap(&candidate.x));
-            let kept = gap + impact.time * (end - gap);
-            (0.0 < kept && kept < gap).then(|| coupled(impact.pair, point, kept))
-        }));
+        let coming = coming.iter();
+        contacts.extend(coming.map(|&Coming { pair, point, kept }| coupled(pair, point, kept)));
         Coupling::new(contacts, FRACTION * share / candidate.dt, self.max_sweeps)
     }
 

@@ -18,11 +18,11 @@ use super::settings::{Settings, VelocityUpdate};
 use crate::dynamics::{Dynamics, Proposal, Tension};
 use crate::error::{Pinch, StepError};
 use crate::geometry::mesh::{check_positions, flush_tiny};
-use crate::geometry::{Collider, Impact, Proof, Proximity};
+use crate::geometry::{Collider, Impact, Pair, Proof, Proximity};
 use crate::grid;
 use crate::response::squeeze::{NoRoom, squeeze};
 use crate::response::{
-    Account, Coupling, Pass, Pressed, Repelled, Response, Scope, bounce, respond_in, settle,
+    Account, Coming, Coupling, Pass, Pressed, Repelled, Response, Scope, bounce, respond_in, settle,
 };
 use crate::state::{Candidate, Surfaces};
 use crate::touch::Touch;
@@ -63,6 +63,17 @@ pub(crate) struct Span {
     pub(crate) is_stored: bool,
     /// Output frame that it leads to.
     pub(crate) frame: u64,
+}
+
+/// What an interval begins with beside its state.
+#[derive(Clone, Copy)]
+pub(crate) struct Before<'a> {
+    /// Forces of contacts in the interval before, by pair.
+    pub(crate) pressed: &'a [Pressed],
+    /// What held faces at their strain limit in it, by face.
+    pub(crate) tension: &'a [Tension],
+    /// What an earlier try at this interval met.
+    pub(crate) overlooked: &'a [Coming],
 }
 
 /// Why an interval came to nothing.
@@ -121,12 +132,16 @@ pub(crate) struct Settled {
 impl<'a> Interval<'a> {
     /// First station: our own dynamics proposes, with contact in its loops where the integrator takes it.
     ///
-    /// `target` are the ends of scripted vertices, `pressed` and `tension` the forces of the interval before.
+    /// `target` are the ends of scripted vertices.
     pub(crate) fn propose(
         terms: Terms<'a>,
         dynamics: &Dynamics,
         target: &[DVec3],
-        (pressed, tension): (&[Pressed], &[Tension]),
+        Before {
+            pressed,
+            tension,
+            overlooked,
+        }: Before<'_>,
         collider: &mut Collider,
         phases: &mut Phases,
     ) -> Self {
@@ -156,8 +171,9 @@ impl<'a> Interval<'a> {
             flush_tiny(&mut coasted.x);
             if repulsion.couples() {
                 let seen = repulsion.foresee(&coasted, collider);
-                let coupling =
-                    repulsion.couple(&seen.near, &seen.impacts, share, pressed, &coasted);
+                let mut coming = repulsion.coming(&seen.impacts, &coasted);
+                coming.extend_from_slice(overlooked);
+                let coupling = repulsion.couple(&seen.near, &coming, share, pressed, &coasted);
                 (seen.near, seen.proof, Some(coupling))
             } else {
                 (repulsion.near(&coasted, collider), None, None)
@@ -177,6 +193,20 @@ impl<'a> Interval<'a> {
             coupling,
             ..Self::new(terms, near, proposal)
         }
+    }
+
+    /// What this try met that its proposal did not know of.
+    pub(crate) fn overlooked(&self) -> Vec<Coming> {
+        let Some(coupling) = &self.coupling else {
+            return Vec::new();
+        };
+        let mut known: Vec<Pair> = coupling.pairs().collect();
+        known.sort_unstable();
+        let candidate = self.terms.candidate(self.proposal.x.clone());
+        let repulsion = &self.terms.settings.repulsion;
+        let mut coming = repulsion.coming(&self.response.met, &candidate);
+        coming.retain(|coming| known.binary_search(&coming.pair).is_err());
+        coming
     }
 
     /// First station: somebody else has proposed.
@@ -279,54 +309,6 @@ impl<'a> Interval<'a> {
         self.strain = stretch / self.terms.settings.time.max_stretch;
         if self.terms.span.is_shortest {
             return Ok(());
-        }
-        if std::env::var("DBG").is_ok()
-            && (self.strain > 1.0 || (change > HARMLESS && self.adds_energy()))
-        {
-            let near: std::collections::BTreeSet<_> = self.near.iter().map(|n| n.pair).collect();
-            let rows: std::collections::BTreeSet<_> =
-                self.coupling.as_ref().unwrap().pairs().collect();
-            let met = &self.response.met;
-            let of_rows = met.iter().filter(|i| rows.contains(&i.pair)).count();
-            let of_near = met.iter().filter(|i| near.contains(&i.pair)).count();
-            let mesh = self.terms.start.mesh();
-            let selfc = met
-                .iter()
-                .filter(|i| i.vertices.iter().all(|&v| !mesh.is_obstacle(v)))
-                .count();
-            let crit = met
-                .iter()
-                .filter(|i| {
-                    crate::geometry::critical::is_critical(
-                        mesh,
-                        i,
-                        self.terms.start.positions(),
-                        &self.proposal.x,
-                    )
-                })
-                .count();
-            let moved = self
-                .candidate
-                .x
-                .iter()
-                .zip(&self.proposal.x)
-                .map(|(a, b)| a.distance(*b))
-                .fold(0.0, f64::max);
-            let (f, l) = (
-                met.first().map_or(0.0, |i| i.time),
-                met.last().map_or(0.0, |i| i.time),
-            );
-            eprintln!(
-                "REF frame {} dt {:.5} strain {:.2} change {:.3} rows {} near {} met {} of rows {of_rows} near {of_near} self {selfc} crit {crit} times {f:.2}..{l:.2} moved {moved:.2e} rounds {:?}",
-                self.terms.span.frame,
-                self.terms.span.dt,
-                self.strain,
-                change,
-                rows.len(),
-                near.len(),
-                met.len(),
-                self.response.rounds.len()
-            );
         }
         if self.strain > 1.0 {
             return Err(Refusal::TooStretched);

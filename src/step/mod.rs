@@ -31,7 +31,7 @@ use crate::state::Surfaces;
 use crate::verify::{self, Verified, audit};
 
 pub use forecast::{Doubt, Forecast, Stiffest};
-pub(crate) use interval::{Interval, Refusal, Settled, Span, Terms};
+pub(crate) use interval::{Before, Interval, Refusal, Settled, Span, Terms};
 use report::timed;
 pub use report::{Figures, ImpactCount, Phases};
 pub use settings::{Settings, TimeSettings, VelocityUpdate};
@@ -401,13 +401,26 @@ impl Simulation {
             dynamics: Some(dynamics),
             span,
         };
-        let mut interval = {
-            let before = (&pressed[..], &tension[..]);
-            Interval::propose(terms, dynamics, &target, before, collider, phases)
+        let mut before = Before {
+            pressed,
+            tension,
+            overlooked: &[],
         };
+        let mut interval = Interval::propose(terms, dynamics, &target, before, collider, phases);
         interval.check_proposal()?;
-        interval.repel(pressed, phases);
-        interval.respond(collider, phases)?;
+        interval.repel(before.pressed, phases);
+        if let Err(refusal) = interval.respond(collider, phases) {
+            // once more, with what was met as part of the solve
+            let overlooked = interval.overlooked();
+            if overlooked.is_empty() {
+                return Err(refusal);
+            }
+            before.overlooked = &overlooked;
+            interval = Interval::propose(terms, dynamics, &target, before, collider, phases);
+            interval.check_proposal()?;
+            interval.repel(before.pressed, phases);
+            interval.respond(collider, phases)?;
+        }
         let mut next = interval.judge(collider, phases)?;
         let mut settled = interval.settle(&mut next, phases);
         *state = next;
