@@ -230,29 +230,38 @@ impl Plate {
 
     /// Gradients of the turns with respect to the nodes; those of missing hinges are 0.
     #[inline]
-    fn slopes(&self, gradients: &[Gradient]) -> [[DVec3; 6]; 3] {
-        let mut g = [[DVec3::ZERO; 6]; 3];
+    fn slopes(&self, gradients: &[Gradient]) -> [[Vec3A; 6]; 3] {
+        let mut g = [[Vec3A::ZERO; 6]; 3];
         for k in 0..3 {
             if self.hinges[k] != NONE {
                 let gradient = &gradients[self.hinges[k] as usize];
                 for (value, &place) in gradient.iter().zip(&self.places[k]) {
-                    g[k][place as usize] = *value;
+                    g[k][place as usize] = value.as_vec3a();
                 }
             }
         }
         g
     }
 
-    /// Adds weighted stiffness and damping, and sets aside the elastic force on its nodes.
-    pub(super) fn add_matrix(
-        &self,
-        bent: &Bent,
-        weights: Weights,
-        matrix: &mut MatrixRows<'_>,
-    ) -> [DVec3; 6] {
-        let slopes = self.slopes(&bent.gradients);
+    /// Elastic force on its nodes.
+    pub(super) fn forces(&self, bent: &Bent) -> [DVec3; 6] {
+        let moments = self.moments(self.pick(&bent.turns));
+        let mut force = [DVec3::ZERO; 6];
+        for (k, moment) in moments.into_iter().enumerate() {
+            if self.hinges[k] != NONE {
+                let gradient = &bent.gradients[self.hinges[k] as usize];
+                for (g, &place) in gradient.iter().zip(&self.places[k]) {
+                    force[place as usize] -= moment * *g;
+                }
+            }
+        }
+        force
+    }
+
+    /// Adds weighted stiffness and damping.
+    pub(super) fn add_matrix(&self, bent: &Bent, weights: Weights, matrix: &mut MatrixRows<'_>) {
         let scale = weights.stiffness + weights.damping * self.damping;
-        let g = slopes.map(|g| g.map(|g| g.as_vec3a()));
+        let g = self.slopes(&bent.gradients);
         // w = scale · coupling · g
         let mut w = [[Vec3A::ZERO; 6]; 3];
         for (w, c) in w.iter_mut().zip(&self.coupling) {
@@ -283,14 +292,6 @@ impl Plate {
                 matrix.add(*slot, block(i, j));
             }
         }
-        let moments = self.moments(self.pick(&bent.turns));
-        let mut force = [DVec3::ZERO; 6];
-        for (moment, g) in moments.iter().zip(&slopes) {
-            for (force, g) in force.iter_mut().zip(g) {
-                *force -= *moment * *g;
-            }
-        }
-        force
     }
 
     /// Corners, then the far vertices; [`NONE`] at borders.

@@ -276,75 +276,82 @@ impl Elements {
         ranges.map(part).collect()
     }
 
-    /// Adds the weighted stiffness and damping of the elastic elements, and their forces; `bent` was
-    /// measured at the same `x`. The sum of a row is in the order of its elements, whatever the parts.
+    /// Adds the weighted stiffness and damping of the elastic elements; `bent` was measured at the
+    /// same `x`. The sum of a row is in the order of its elements, whatever the parts.
     pub(super) fn assemble(
         &self,
         parts: &[Part],
         (x, bent): (&[DVec3], &Bent),
         weights: Weights,
         matrix: &mut BlockMatrix,
-        mut f: &mut [DVec3],
     ) {
         let ranges = parts.iter().map(|part| part.nodes.clone());
         let rows = matrix.split(&self.pattern, ranges);
-        let work: Vec<_> = (parts.iter().zip(rows))
-            .map(|(part, rows)| {
-                let own = f.split_off_mut(..part.nodes.len());
-                (part, rows, own.expect("parts share out the nodes"))
-            })
-            .collect();
-        work.into_par_iter().for_each(|(part, mut rows, f)| {
-            self.assemble_part(part, (x, bent), weights, &mut rows, f);
+        let work: Vec<_> = parts.iter().zip(rows).collect();
+        work.into_par_iter().for_each(|(part, mut matrix)| {
+            for &k in &part.membranes {
+                let k = self.membranes[k as usize] as usize;
+                let triangle = &self.faces[k];
+                let blocks = triangle.matrix(x, weights).map(single);
+                for (&node, &block) in triangle.vertices.iter().zip(&blocks[..3]) {
+                    matrix.add_diagonal(node, block);
+                }
+                for (&slot, &block) in self.face_slots[k].iter().zip(&blocks[3..]) {
+                    matrix.add(slot, block);
+                }
+            }
+            for &k in &part.springs {
+                let spring = &self.springs[k as usize];
+                let block = single(spring.matrix(x, weights));
+                let [a, b] = spring.ends;
+                matrix.add_diagonal(a, block);
+                matrix.add_diagonal(b, block);
+                matrix.add(self.spring_slots[k as usize], -block);
+            }
+            for &k in &part.plates {
+                self.bending.plates[k as usize].add_matrix(bent, weights, &mut matrix);
+            }
         });
     }
 
-    fn assemble_part(
+    /// Adds the elastic forces, likewise.
+    pub(super) fn add_forces(
         &self,
-        part: &Part,
+        parts: &[Part],
         (x, bent): (&[DVec3], &Bent),
-        weights: Weights,
-        matrix: &mut MatrixRows<'_>,
-        f: &mut [DVec3],
+        mut f: &mut [DVec3],
     ) {
-        let first = part.nodes.start;
-        let mut push = |node: u32, force: DVec3| {
-            if let Some(f) = f.get_mut((node as usize).wrapping_sub(first)) {
-                *f += force;
-            }
+        let own = |part: &Part| {
+            let own = f.split_off_mut(..part.nodes.len());
+            own.expect("parts share out the nodes")
         };
-        for &k in &part.membranes {
-            let k = self.membranes[k as usize] as usize;
-            let triangle = &self.faces[k];
-            let blocks = triangle.matrix(x, weights).map(single);
-            for (&node, &block) in triangle.vertices.iter().zip(&blocks[..3]) {
-                matrix.add_diagonal(node, block);
+        let work: Vec<_> = parts.iter().map(own).zip(parts).collect();
+        work.into_par_iter().for_each(|(f, part)| {
+            let first = part.nodes.start;
+            let mut push = |node: u32, force: DVec3| {
+                if let Some(f) = f.get_mut((node as usize).wrapping_sub(first)) {
+                    *f += force;
+                }
+            };
+            for &k in &part.membranes {
+                let triangle = &self.faces[self.membranes[k as usize] as usize];
+                for (&node, force) in triangle.vertices.iter().zip(triangle.forces(x)) {
+                    push(node, force);
+                }
             }
-            for (&slot, &block) in self.face_slots[k].iter().zip(&blocks[3..]) {
-                matrix.add(slot, block);
+            for &k in &part.springs {
+                let spring = &self.springs[k as usize];
+                let pull = spring.pull(x);
+                push(spring.ends[0], pull);
+                push(spring.ends[1], -pull);
             }
-            for (&node, force) in triangle.vertices.iter().zip(triangle.forces(x)) {
-                push(node, force);
+            for &k in &part.plates {
+                let plate = &self.bending.plates[k as usize];
+                for (&node, force) in plate.nodes().iter().zip(plate.forces(bent)) {
+                    push(node, force);
+                }
             }
-        }
-        for &k in &part.springs {
-            let spring = &self.springs[k as usize];
-            let block = single(spring.matrix(x, weights));
-            let pull = spring.pull(x);
-            let [a, b] = spring.ends;
-            matrix.add_diagonal(a, block);
-            matrix.add_diagonal(b, block);
-            matrix.add(self.spring_slots[k as usize], -block);
-            push(a, pull);
-            push(b, -pull);
-        }
-        for &k in &part.plates {
-            let plate = &self.bending.plates[k as usize];
-            let forces = plate.add_matrix(bent, weights, matrix);
-            for (&node, force) in plate.nodes().iter().zip(forces) {
-                push(node, force);
-            }
-        }
+        });
     }
 
     /// Adds the weighted stiffness and damping of the elastic elements.
@@ -352,8 +359,7 @@ impl Elements {
     pub(super) fn add_matrix(&self, x: &[DVec3], weights: Weights, matrix: &mut BlockMatrix) {
         let mut bent = Bent::default();
         self.bending.measure(x, &mut bent);
-        let mut f = vec![DVec3::ZERO; x.len()];
-        self.assemble(&self.parts(1), (x, &bent), weights, matrix, &mut f);
+        self.assemble(&self.parts(1), (x, &bent), weights, matrix);
     }
 
     /// Adds the weighted stiffness and damping of seams at a time, of soft pins and of the air.

@@ -41,6 +41,9 @@ impl Default for Implicit {
     }
 }
 
+/// Loops that share a matrix: forces are those of every loop, what they change by varies slowly.
+const LOOPS_OF_MATRIX: u32 = 4;
+
 impl Implicit {
     pub(super) fn advance(
         &self,
@@ -84,7 +87,8 @@ impl Implicit {
         let mut work = TouchWork::default();
         for k in 1..=loops {
             let shares = [k - 1, k].map(|k| f64::from(k) / f64::from(loops));
-            solve.step(&start, shares, &x, &v, rows, tension);
+            let is_new = (k - 1) % LOOPS_OF_MATRIX == 0;
+            solve.step(&start, shares, is_new, &x, &v, rows, tension);
             for row in rows.contact_rows() {
                 // what is scripted takes no part in it
                 let free: f64 = row.weights.iter().sum();
@@ -157,6 +161,7 @@ impl Solve<'_> {
         &mut self,
         start: &Start<'_>,
         shares: [f64; 2],
+        is_new: bool,
         x: &[DVec3],
         v: &[DVec3],
         rows: &mut Rows,
@@ -170,7 +175,11 @@ impl Solve<'_> {
         system.elements.bending.measure(x, &mut self.bent);
         let mut f = Vec::new();
         system.outer_force(start, shares[1], x, &dampers, &mut f);
-        self.assemble(x, time + h, &dampers, &mut f);
+        let elements = system.elements;
+        elements.add_forces(&self.parts, (x, &self.bent), &mut f);
+        if is_new {
+            self.assemble(x, time + h, &dampers);
+        }
         let free = |i: usize| system.inverse_mass[i] > 0.0;
         self.d.clear();
         self.d.extend((0..x.len()).map(|i| match free(i) {
@@ -252,8 +261,8 @@ impl Solve<'_> {
         self.solve_ms += milliseconds(clock);
     }
 
-    /// M/h² + D/h + K at x; adds the elastic forces.
-    fn assemble(&mut self, x: &[DVec3], end: f64, dampers: &Dampers<'_>, f: &mut [DVec3]) {
+    /// M/h² + D/h + K at x.
+    fn assemble(&mut self, x: &[DVec3], end: f64, dampers: &Dampers<'_>) {
         let (system, h) = (self.system, self.h);
         let elements = system.elements;
         let weights = Weights {
@@ -266,7 +275,7 @@ impl Solve<'_> {
             let block = DMat3::from_diagonal(DVec3::splat(mass / (h * h)));
             rows.add_outer(node as u32, block, block);
         }
-        elements.assemble(&self.parts, (x, &self.bent), weights, &mut self.matrix, f);
+        elements.assemble(&self.parts, (x, &self.bent), weights, &mut self.matrix);
         elements.add_outer_matrix(x, end, &dampers.drag, weights, &mut self.matrix);
     }
 
