@@ -478,6 +478,12 @@ impl Dynamics {
         self.elements.strain(&self.gather(x))
     }
 
+    /// Least strain limit of all faces; 0.1 = a tenth.
+    pub fn strain_limit(&self) -> f64 {
+        let limits = self.elements.faces.iter().map(|face| face.limit - 1.0);
+        limits.fold(f64::INFINITY, f64::min)
+    }
+
     /// Longest loop that the integrator will take from the state `x`, s; infinite if it is
     /// implicit.
     pub fn max_loop(&self, x: &[DVec3]) -> f64 {

@@ -310,13 +310,28 @@ impl<'a> Interval<'a> {
         if self.terms.span.is_shortest {
             return Ok(());
         }
-        if self.strain > 1.0 {
+        if self.strain > 1.0 || self.overstretches() {
             return Err(Refusal::TooStretched);
         }
         match self.coupling.is_some() && change > HARMLESS && self.adds_energy() {
             true => Err(Refusal::TooMuchEnergy),
             false => Ok(()),
         }
+    }
+
+    /// Whether the proposal has stretched cloth beyond its limit by more than one interval may: contact
+    /// is taken as flat within an interval, and what is fast leaves that behind.
+    fn overstretches(&self) -> bool {
+        let Some(dynamics) = self
+            .terms
+            .dynamics
+            .filter(|_| self.proposal.strain.over > 0)
+        else {
+            return false;
+        };
+        let before = dynamics.strain(self.terms.start.positions()).largest;
+        let grown = self.proposal.strain.largest - before.max(dynamics.strain_limit());
+        grown > self.terms.settings.time.max_stretch
     }
 
     fn adds_energy(&self) -> bool {
