@@ -117,13 +117,6 @@ pub(super) struct Bent {
     gradients: Vec<Gradient>,
 }
 
-impl Bent {
-    /// Whether nothing was measured yet.
-    pub(super) fn is_empty(&self) -> bool {
-        self.turns.is_empty()
-    }
-}
-
 /// A bent triangle: quadratic in the turns of its hinges.
 #[derive(Clone, Debug)]
 pub(super) struct Plate {

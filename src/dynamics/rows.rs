@@ -489,3 +489,7 @@ fn sum(nodes: &[u32; 4], weights: &[f64; 4], values: &[DVec3]) -> DVec3 {
     }
     sum
 }
+
+#[cfg(test)]
+#[path = "tests/rows.rs"]
+mod tests;

@@ -1,13 +1,10 @@
-//! Symmetric sparse systems of 3×3 blocks, and conjugate gradients on them.
+//! Symmetric sparse matrices of 3×3 blocks, and which nodes they connect.
 //!
 //! A matrix has one block row per node. The diagonal blocks lie apart; of the others those above
 //! the diagonal are kept, row by row. Which blocks there are is fixed once ([`Pattern`]); elements
 //! know the places of theirs.
 
 use glam::{DMat3, DVec3};
-
-use super::multilevel::{Hierarchy, Preconditioner};
-use super::rows::Rows;
 
 /// Which off-diagonal blocks of a symmetric matrix may be non-zero.
 #[derive(Clone, Debug, Default)]
@@ -197,85 +194,6 @@ fn transposed_product(b: &DMat3, p: DVec3) -> DVec3 {
     DVec3::new(b.x_axis.dot(p), b.y_axis.dot(p), b.z_axis.dot(p))
 }
 
-/// Working memory of [`ConjugateGradients::run`].
-#[derive(Clone, Debug, Default)]
-pub(super) struct ConjugateGradients {
-    preconditioner: Preconditioner,
-    direction: Vec<DVec3>,
-    product: Vec<DVec3>,
-}
-
-/// When a solve ends.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Stop {
-    /// Norm of the residual.
-    pub(super) residual: f64,
-    pub(super) max_iterations: u32,
-}
-
-impl ConjugateGradients {
-    /// Sets the preconditioner up for a matrix.
-    pub(super) fn prepare(
-        &mut self,
-        matrix: &BlockMatrix,
-        pattern: &Pattern,
-        hierarchy: &Hierarchy,
-    ) {
-        self.preconditioner
-            .update(matrix, pattern, hierarchy, &Rows::default());
-    }
-
-    /// Improves `x` until the residual `r` = b − A x is small or the iterations are spent; returns
-    /// how many there were.
-    ///
-    /// Where the preconditioner has no patch (fixed nodes) x stays, and r must be 0 there.
-    pub(super) fn run(
-        &mut self,
-        system: (&BlockMatrix, &Pattern, &Hierarchy),
-        fixed: &[bool],
-        x: &mut [DVec3],
-        r: &mut [DVec3],
-        stop: Stop,
-    ) -> u32 {
-        let (matrix, pattern, hierarchy) = system;
-        let Self {
-            preconditioner,
-            direction: p,
-            product: q,
-        } = self;
-        p.clear();
-        p.resize(x.len(), DVec3::ZERO);
-        q.clear();
-        q.resize(x.len(), DVec3::ZERO);
-        preconditioner.apply(hierarchy, r, p);
-        let mut descent = dot(p, r);
-        let mut iterations = 0;
-        while norm(r) > stop.residual && iterations < stop.max_iterations {
-            matrix.multiply(pattern, p, q);
-            let step = descent / dot(p, q);
-            for i in 0..x.len() {
-                if !fixed[i] {
-                    x[i] += step * p[i];
-                    r[i] -= step * q[i];
-                }
-            }
-            preconditioner.apply(hierarchy, r, q);
-            let next = dot(q, r);
-            let keep = next / descent;
-            descent = next;
-            for (p, q) in p.iter_mut().zip(q.iter()) {
-                *p = *q + keep * *p;
-            }
-            iterations += 1;
-        }
-        iterations
-    }
-}
-
 pub(super) fn dot(a: &[DVec3], b: &[DVec3]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a.dot(*b)).sum()
-}
-
-pub(super) fn norm(a: &[DVec3]) -> f64 {
-    dot(a, a).sqrt()
 }

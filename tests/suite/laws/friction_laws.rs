@@ -83,14 +83,18 @@ fn way(scene: &Scene, frames: u32) -> f64 {
 
 #[test]
 fn a_sheet_slides_and_sticks_on_a_slope_whatever_the_interval() {
-    for integrator in ["newmark", "implicit_euler"] {
+    for integrator in ["implicit", "newmark"] {
         for interval in [1.0, 0.125] {
             let slid = way(&slope(0.45, integrator, interval, SIZES[0]), 60);
             let expected = 0.5 * 9.81 * (SIN - 0.45 * COS);
             let error = slid / expected - 1.0;
-            assert!(error.abs() < 0.02, "{integrator}, {interval}: {error}");
-            let drift = way(&slope(0.55, integrator, interval, SIZES[0]), 60);
-            assert!(drift.abs() < 1e-5, "{integrator}, {interval}: {drift}");
+            // implicit Euler goes with the velocity of the end of a loop: by h/T too far in a second
+            let late = if integrator == "implicit" { 1.0 / 960.0 } else { 0.0 };
+            let seconds = if integrator == "implicit" { 10 } else { 1 };
+            let drift = way(&slope(0.55, integrator, interval, SIZES[0]), 60 * seconds);
+            println!("{integrator}, {interval}: {error:+.5}, {drift:+.1e} m in {seconds} s");
+            assert!(error.abs() < 0.005 + late, "{integrator}, {interval}: {error}");
+            assert!(drift.abs() < 1e-9, "{integrator}, {interval}: {drift}");
         }
     }
 }
@@ -102,7 +106,7 @@ fn on_a_slope_at_three_resolutions_and_two_thicknesses() {
         "| integrator | dt, s | cells | thickness, m | mu 0.45: error of the way | mu 0.55: drift in 10 s, m |"
     );
     println!("|---|---|---|---|---|---|");
-    for integrator in ["newmark", "implicit_euler"] {
+    for integrator in ["implicit", "newmark"] {
         for (interval, dt) in [(1.0, "1/60"), (0.125, "1/480")] {
             for size @ (cells, thickness) in SIZES {
                 let slid = way(&slope(0.45, integrator, interval, size), 60);
@@ -112,7 +116,7 @@ fn on_a_slope_at_three_resolutions_and_two_thicknesses() {
                     "| {integrator} | {dt} | {cells} | {thickness:e} | {:+.3} % | {drift:+.1e} |",
                     100.0 * error
                 );
-                assert!(error.abs() < 0.02 && drift.abs() < 1e-4);
+                assert!(error.abs() < 0.005 + 1.0 / 960.0 && drift.abs() < 1e-9);
             }
         }
     }
@@ -206,7 +210,7 @@ friction = {friction}
 failsafe = []
 output = {{ grid = "none" }}
 time = {{ max_interval = {interval} }}
-dynamics = {{ gravity = [0, 0, 0], integrator = {{ kind = "implicit_euler" }} }}
+dynamics = {{ gravity = [0, 0, 0] }}
 [[cloth]]
 name = "ribbon"
 shape = {{ kind = "file", file = "ribbon.obj" }}
@@ -338,7 +342,6 @@ friction = 0
 failsafe = []
 output = {{ grid = "none" }}
 time = {{ max_interval = {interval} }}
-dynamics = {{ integrator = {{ kind = "implicit_euler" }}, air = {{ density = 0 }} }}
 [[cloth]]
 name = "upper"
 shape = {{ kind = "file", file = "upper.obj" }}
@@ -474,7 +477,6 @@ friction = 0
 failsafe = []
 output = {{ grid = "none" }}
 repulsion = {{ max_sweeps = {sweeps} }}
-dynamics = {{ integrator = {{ kind = "implicit_euler" }} }}
 [[cloth]]
 name = "card"
 shape = {{ kind = "sheet", size = [0.088, 0.063], cells = [1, 1] }}
