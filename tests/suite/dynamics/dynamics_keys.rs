@@ -116,13 +116,15 @@ fn stretching() {
     assert!((soft("[100, 100, 100]") - plain - weight / 100.0).abs() < 0.005);
     let after = |damping: &str| {
         let text = HANG.replace("frames = 40", "frames = 2");
-        -0.5 - lowest(&with(
+        let end = with(
             &text,
             &[
                 ("cloth.0.pin.0.soft.stiffness", "[50, 50, 50]"),
                 ("cloth.0.pin.0.soft.damping", damping),
             ],
-        ))
+        );
+        // by the pins themselves: below them the cloth swings
+        0.5 - end.x.iter().map(|x| x.y).fold(f64::MIN, f64::max)
     };
     assert!(after("3.0") < 0.8 * after("0.01"), "soft.damping");
 }
@@ -262,7 +264,7 @@ fn air() {
     let moved = |changes: &[(&str, &str)]| mean(&with(FALL, changes).x);
     let plain = moved(&[]).y;
     let vacuum = moved(&[("dynamics.air.density", "0")]).y;
-    let exact = -0.5 * 9.81 / 9.0;
+    let exact = -0.5 * 9.81 / 9.0 * (1.0 + 1.0 / 320.0); // 320 loops, each with the velocity of its end
     assert!(
         (vacuum - exact).abs() < 1e-3 && plain > 0.9 * vacuum,
         "{plain} {vacuum}"
@@ -495,12 +497,14 @@ fn without_contact_and_scripts_the_strain_limit_holds_on_every_frame() {
             ];
             let scene = scene(HANG, &changes);
             let mut simulation = scene.build().unwrap();
-            let mut largest: f64 = 0.0;
+            let (mut largest, mut over): (f64, u32) = (0.0, 0);
             for _ in 0..scene.frames {
                 let report = simulation.step().unwrap();
-                assert_eq!(report.strain_over, 0, "{changes:?}, frame {}", report.frame);
                 largest = largest.max(report.largest_strain);
+                over += report.strain_over;
             }
+            println!("{integrator}, {stretch}: {over} faces over, strain at most {largest:.4}");
+            assert_eq!(over, 0, "{changes:?}: {largest}");
             assert!(
                 largest > 0.09 && largest <= 0.1,
                 "the limit was met: {largest}"
