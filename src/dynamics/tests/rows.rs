@@ -20,10 +20,18 @@ fn rows() -> Vec<Row> {
             friction: 0.5,
             stiffness: 3.0,
             room: vector(0.3).x,
-            strength: if k % 3 == 0 { 0.4 } else { f64::INFINITY },
+            strength: if k.is_multiple_of(3) {
+                0.4
+            } else {
+                f64::INFINITY
+            },
             normal_force: vector(1.0).x.abs(),
             tangential_force: vector(0.5).reject_from_normalized(normal),
-            radius: if k % 4 == 0 { 0.0 } else { vector(2.0).x.abs() },
+            radius: if k.is_multiple_of(4) {
+                0.0
+            } else {
+                vector(2.0).x.abs()
+            },
             motion: vector(0.5),
             along: vector(1.0),
             force: DVec3::ZERO,
