@@ -73,12 +73,12 @@ fn values_that_cannot_end_or_make_no_sense_are_refused_by_name() {
             "at most 1e4 m/s",
         ),
         (
-            "dynamics.integrator.max_loop=0",
+            "dynamics.integrator={kind='implicit',max_loop=0}",
             "dynamics.integrator.max_loop",
             "positive",
         ),
         (
-            "dynamics.integrator.max_loop=1e-9",
+            "dynamics.integrator={kind='implicit',max_loop=1e-9}",
             "dynamics.integrator.max_loop",
             "loops per frame of 49 vertices, and no run would end; try a longer one",
         ),
@@ -145,7 +145,10 @@ fn what_costs_much_is_said_before_it_starts() {
         stderr.contains("4,800 loops per frame: fps = 0.2; try more frames"),
         "{stderr}"
     );
-    let (code, stderr) = run(&["dynamics.integrator.max_loop=1e-5", "obstacle=[]"]);
+    let (code, stderr) = run(&[
+        "dynamics.integrator={kind='implicit',max_loop=1e-5}",
+        "obstacle=[]",
+    ]);
     assert_eq!(code, 0, "{stderr}");
     let says = "1,667 loops per frame: dynamics.integrator.max_loop = 0.00001; try a longer one";
     assert!(stderr.contains(says), "{stderr}");
