@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use percale::dynamics::{Fabric, Integrator, Newmark};
+use percale::dynamics::{Fabric, Implicit, Integrator, Newmark};
 use percale::scene::{Scene, SceneError, Soft, Springs};
 use percale::step::{Doubt, Forecast, Simulation, Stiffest};
 
@@ -113,7 +113,7 @@ struct Culprit {
     key: String,
     value: String,
     remedy: &'static str,
-    /// How many times more loops it takes than cotton in triangles of 1 cm at 60 frames per second.
+    /// How many times more loops it takes than cotton in triangles of 1 cm at 60 frames per second with the defaults.
     factor: f64,
 }
 
@@ -140,11 +140,20 @@ impl Culprit {
 fn culprit(scene: &Scene, stiffest: Option<&Stiffest>) -> Culprit {
     let remedy = "try more frames per second";
     let first = Culprit::new("fps", scene.fps, remedy, 60.0 / scene.fps);
-    let mut all = springs(scene);
-    if let Integrator::Newmark(Newmark { cfl }) = &scene.dynamics.integrator {
-        let factor = Newmark::default().cfl / cfl;
-        let key = "dynamics.integrator.cfl";
-        all.push(Culprit::new(key, cfl, "try a larger one", factor));
+    let mut all = Vec::new();
+    match &scene.dynamics.integrator {
+        // its loops do not know what is stiff
+        Integrator::Implicit(Implicit { max_loop, .. }) => {
+            let factor = Implicit::default().max_loop / max_loop;
+            let key = "dynamics.integrator.max_loop";
+            all.push(Culprit::new(key, max_loop, "try a longer one", factor));
+        }
+        Integrator::Newmark(Newmark { cfl }) => {
+            all = springs(scene);
+            let factor = Newmark::default().cfl / cfl;
+            let key = "dynamics.integrator.cfl";
+            all.push(Culprit::new(key, cfl, "try a larger one", factor));
+        }
     }
     all.extend(stiffest.into_iter().flat_map(|place| at(scene, place)));
     let larger = |most: Culprit, next: Culprit| match next.factor > most.factor {

@@ -14,7 +14,7 @@ use super::damping::Dampers;
 use super::material::Fabric;
 use super::pins::Pin;
 use super::seams::Stitch;
-use super::solve::{BlockMatrix, GRAIN, MatrixRows, Pattern, Slot, single};
+use super::solve::{BlockMatrix, GRAIN, Pattern, Slot, single};
 use super::springs::Spring;
 use super::stretch::{Triangle, Weights};
 use super::{ClothModel, Stretch, Tension};

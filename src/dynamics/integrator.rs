@@ -1,4 +1,4 @@
-//! Time integration: from a state to the candidate at the end of an interval, ignoring contact.
+//! Time integration: from a state to the candidate at the end of an interval.
 //!
 //! **Semi-implicit Newmark** \[BMF03\], \[BFA02\]: elastic forces explicit, damping implicit. One
 //! loop of length h:
@@ -127,21 +127,6 @@ impl<'a> System<'a> {
         for drag in &dampers.drag {
             drag.add_wind_force(f);
         }
-    }
-
-    /// Energy of the elements, of seams and of soft pins after a share of the interval, J.
-    pub(super) fn energy(&self, start: &Start<'_>, share: f64, x: &[DVec3]) -> f64 {
-        let elements = self.elements;
-        let stitches = elements.stitches.iter();
-        let seams: f64 = stitches
-            .map(|s| s.at(start.time + share * start.dt).energy(x))
-            .sum();
-        let pins: f64 = elements
-            .pins
-            .iter()
-            .map(|p| p.energy(start.target, x))
-            .sum();
-        elements.energy(x) + seams + pins
     }
 
     /// Start velocities, where scripted nodes have the one that takes them to their target.

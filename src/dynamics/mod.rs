@@ -1,5 +1,5 @@
-//! Cloth between collisions: from a state and an interval to candidate positions that ignore
-//! contact, or take it as given in every loop.
+//! Cloth between collisions: from a state and an interval to candidate positions that take contact
+//! as it was foreseen, or ignore it.
 //!
 //! The collision step needs only start, candidate and masses, so nothing outside this folder knows
 //! what a spring is. A [`Dynamics`] is built once from the mesh, the rest shapes and the fabrics;
@@ -154,11 +154,11 @@ pub struct Proposal {
     pub v: Vec<DVec3>,
     /// Integrator steps taken.
     pub loops: u32,
-    /// Iterations of linear solves.
+    /// Iterations of the solves.
     pub iterations: u32,
     /// Time spent on matrices, ms (implicit only).
     pub assembly_ms: f64,
-    /// Time spent on linear solves, ms (implicit only).
+    /// Time spent on solves, ms (implicit only).
     pub solve_ms: f64,
     /// What contact did in the loops.
     pub contact: TouchWork,
@@ -484,14 +484,13 @@ impl Dynamics {
         limits.fold(f64::INFINITY, f64::min)
     }
 
-    /// Longest loop that the integrator will take from the state `x`, s; infinite if it is
-    /// implicit.
+    /// Longest loop that the integrator will take from the state `x`, s.
     pub fn max_loop(&self, x: &[DVec3]) -> f64 {
         match &self.settings.integrator {
             Integrator::Newmark(newmark) => {
                 newmark.cfl * self.system().stable_loop(&self.gather(x)).0
             }
-            Integrator::Implicit(_) => f64::INFINITY,
+            Integrator::Implicit(implicit) => implicit.max_loop,
         }
     }
 

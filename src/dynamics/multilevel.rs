@@ -476,7 +476,9 @@ fn inner(a: &[f64], b: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::solve::{ConjugateGradients, Stop, norm};
+    use glam::DMat3;
+
+    use super::super::solve::dot;
     use super::super::tests::bodies::noise;
     use super::*;
 
@@ -485,14 +487,16 @@ mod tests {
         let pattern = Pattern::new(n as usize, (1..n).map(|i| [i - 1, i]));
         let mut matrix = BlockMatrix::default();
         matrix.reset(&pattern);
-        let link = DMat3::from_cols_array(&[900.0, 10.0, 0.0, 10.0, 500.0, 5.0, 0.0, 5.0, 300.0]);
+        let link = Mat3A::from_cols_array(&[900.0, 10.0, 0.0, 10.0, 500.0, 5.0, 0.0, 5.0, 300.0]);
+        let inertia = DMat3::IDENTITY * 0.01;
+        let mut rows = matrix.rows();
         for i in 0..n {
-            matrix.add_diagonal(i, DMat3::IDENTITY * 0.01);
+            rows.add_outer(i, inertia, inertia);
         }
         for i in 1..n {
-            matrix.add_diagonal(i - 1, link);
-            matrix.add_diagonal(i, link);
-            matrix.add(pattern.slot(i, i - 1), -link);
+            rows.add_diagonal(i - 1, link);
+            rows.add_diagonal(i, link);
+            rows.add(pattern.slot(i, i - 1), -link);
         }
         (pattern, matrix)
     }
@@ -517,53 +521,73 @@ mod tests {
     }
 
     #[test]
-    fn the_solve_finds_the_solution_in_few_iterations_and_leaves_fixed_nodes_alone() {
+    fn a_solve_takes_few_iterations_and_leaves_fixed_nodes_alone() {
         let n = 2000;
         let (pattern, matrix) = chain(n);
         let mut next = noise(1);
         let solution: Vec<DVec3> = (0..n).map(|_| DVec3::new(next(), next(), next())).collect();
-        let fixed: Vec<bool> = (0..n).map(|i| i == 700).collect();
-        let free: Vec<bool> = fixed.iter().map(|f| !f).collect();
+        let free: Vec<bool> = (0..n).map(|i| i != 700).collect();
         let hierarchy = Hierarchy::new(&pattern, &free);
         let mut x = vec![DVec3::ZERO; n as usize];
         x[700] = solution[700];
         let difference: Vec<DVec3> = solution.iter().zip(&x).map(|(s, x)| *s - *x).collect();
-        let mut r = vec![DVec3::ZERO; n as usize];
-        matrix.multiply(&pattern, &difference, &mut r);
+        let mut r = matrix.product(&pattern, &difference);
         r[700] = DVec3::ZERO;
-        let stop = Stop {
-            residual: 1e-13 * norm(&r),
-            max_iterations: 1000,
-        };
-        let mut gradients = ConjugateGradients::default();
-        gradients.prepare(&matrix, &pattern, &hierarchy);
-        let system = (&matrix, &pattern, &hierarchy);
-        let iterations = gradients.run(system, &fixed, &mut x, &mut r, stop);
+        let first = dot(&r, &r).sqrt();
+        let mut preconditioner = Preconditioner::default();
+        preconditioner.update(&matrix, &pattern, &hierarchy, &Rows::default(), true);
+        let mut p = x.clone();
+        preconditioner.apply(&hierarchy, &r, &mut p);
+        let goal = 1e-4 * first; // products are in single precision
+        let mut descent = dot(&p, &r);
+        let mut iterations = 0;
+        while dot(&r, &r).sqrt() > goal && iterations < 1000 {
+            let mut q = matrix.product(&pattern, &p);
+            let step = descent / dot(&p, &q);
+            for i in (0..x.len()).filter(|&i| free[i]) {
+                x[i] += step * p[i];
+                r[i] -= step * q[i];
+            }
+            preconditioner.apply(&hierarchy, &r, &mut q);
+            let next = dot(&q, &r);
+            for (p, q) in p.iter_mut().zip(&q) {
+                *p = *q + next / descent * *p;
+            }
+            descent = next;
+            iterations += 1;
+        }
         // Jacobi alone carries news by one node per iteration: it would need 2000
         assert!(iterations < 200, "{iterations}");
-        for (x, s) in x.iter().zip(&solution) {
-            assert!((*x - *s).length() < 1e-8, "{x} and {s}");
-        }
+        assert_eq!(x[700], solution[700]);
+        let difference: Vec<DVec3> = solution.iter().zip(&x).map(|(s, x)| *s - *x).collect();
+        let mut left = matrix.product(&pattern, &difference);
+        left[700] = DVec3::ZERO;
+        let left = dot(&left, &left).sqrt() / first;
+        assert!(left < 1e-3, "{left}");
     }
 
     #[test]
     fn the_envelope_solves_its_own_matrix() {
         let n = 40;
         let (pattern, matrix) = chain(n);
-        let level = Level {
+        let mut level = Level {
             patch_of: (0..n).collect(),
             count: n as usize,
+            first: Vec::new(),
+            nodes: Vec::new(),
         };
+        level.list_nodes();
         let mut envelope = Envelope::default();
         envelope.assemble(&matrix, &pattern, &level);
         envelope.factorise();
         let mut next = noise(2);
         let solution: Vec<DVec3> = (0..n).map(|_| DVec3::new(next(), next(), next())).collect();
-        let mut b = vec![DVec3::ZERO; n as usize];
-        matrix.multiply(&pattern, &solution, &mut b);
+        let product = matrix.product(&pattern, &solution);
+        let mut b: Vec<Vec3A> = product.iter().map(|b| b.as_vec3a()).collect();
         envelope.solve(&mut b);
         for (a, b) in b.iter().zip(&solution) {
-            assert!((*a - *b).length() < 1e-9);
+            // right-hand side in single precision, times the condition of the chain
+            assert!((a.as_dvec3() - *b).length() < 1e-2, "{a} and {b}");
         }
     }
 }

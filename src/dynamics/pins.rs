@@ -32,6 +32,7 @@ pub(super) struct Pin {
 
 impl Pin {
     /// ½ k d², J.
+    #[cfg(test)]
     pub(super) fn energy(&self, target: &[DVec3], x: &[DVec3]) -> f64 {
         let d = x[self.node as usize] - target[self.node as usize];
         0.5 * (self.stiffness * d).dot(d)

@@ -515,3 +515,7 @@ fn sum(nodes: &[u32; 4], weights: &[f64; 4], values: &[DVec3]) -> DVec3 {
     }
     sum
 }
+
+#[cfg(test)]
+#[path = "tests/rows.rs"]
+mod tests;

@@ -276,6 +276,16 @@ impl BlockMatrix {
     }
 }
 
+#[cfg(test)]
+impl BlockMatrix {
+    /// `A p`.
+    pub(super) fn product(&self, pattern: &Pattern, p: &[DVec3]) -> Vec<DVec3> {
+        let mut out = vec![DVec3::ZERO; p.len()];
+        self.multiply(pattern, p, &mut Vec::new(), &mut out);
+        out
+    }
+}
+
 const CONSECUTIVE: &str = "the ranges follow one another and end with the nodes";
 
 /// In single precision.

@@ -130,13 +130,12 @@ mod tests {
             .iter()
             .map(|_| DVec3::new(next(), next(), next()))
             .collect();
-        let mut product = v.clone();
         let mut value = 0.0;
         for _ in 0..3000 {
             for (v, &w) in v.iter_mut().zip(w) {
                 *v *= w.sqrt();
             }
-            matrix.multiply(pattern, &v, &mut product);
+            let mut product = matrix.product(pattern, &v);
             for (p, &w) in product.iter_mut().zip(w) {
                 *p *= w.sqrt();
             }

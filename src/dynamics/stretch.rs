@@ -278,14 +278,6 @@ impl Triangle {
     }
 }
 
-impl Triangle {
-    /// ∂σ/∂x of the corners.
-    pub(super) fn stretch_slope(&self, stretch: &LargestStretch) -> [DVec3; 3] {
-        self.gradient
-            .map(|g| g.dot(stretch.material) * stretch.world)
-    }
-}
-
 /// u vᵀ.
 pub(super) fn outer(u: DVec3, v: DVec3) -> DMat3 {
     DMat3::from_cols(u * v.x, u * v.y, u * v.z)

@@ -76,8 +76,11 @@ impl Scene {
             MAX_GRAVITY,
             "m/s²",
         )?;
-        if let Integrator::Newmark(newmark) = &self.dynamics.integrator {
-            positive("dynamics.integrator.cfl", newmark.cfl)?;
+        match &self.dynamics.integrator {
+            Integrator::Implicit(implicit) => {
+                positive("dynamics.integrator.max_loop", implicit.max_loop)?;
+            }
+            Integrator::Newmark(newmark) => positive("dynamics.integrator.cfl", newmark.cfl)?,
         }
         let air = &self.dynamics.air;
         not_negative("dynamics.air.density", air.density)?;

@@ -260,6 +260,7 @@ const REMOVED: &[(&[&str], &str)] = &[
             "repulsion.tolerance",
             "newmark.tolerance",
             "newmark.max_iterations",
+            // of `implicit_euler`, for whom the next entry has told to write `implicit`
             "implicit.tolerance",
             "implicit.max_iterations",
             "implicit.max_newton",
@@ -269,6 +270,10 @@ const REMOVED: &[(&[&str], &str)] = &[
     (
         &["cloth.fabric_file"],
         "write `fabric = { file = \"...\" }`",
+    ),
+    (
+        &["kind.implicit_euler"],
+        "write `kind = \"implicit\"`, which takes contact into its solve, and remove what `[time]` says about intervals",
     ),
     (
         &["kind.incline"],

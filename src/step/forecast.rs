@@ -8,13 +8,13 @@ use crate::geometry::{Body, BodyKind, Mesh};
 /// What a run will cost, from its start; contact can only add to it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Forecast {
-    /// Integrator loops that an output frame takes; 0 if the integrator is implicit or nothing is stiff.
+    /// Integrator loops that an output frame takes; 0 if nothing is stiff and the integrator asks how stiff it is.
     pub loops: f64,
     /// Vertices that are simulated.
     pub vertices: usize,
     /// Pairs of features of one cloth that will be nearer than its thickness while it lies flat; an estimate.
     pub near_pairs: f64,
-    /// Where the loops are shortest.
+    /// Where the loops are shortest; none if they are the same everywhere.
     pub stiffest: Option<Stiffest>,
     /// What looks like a mistake.
     pub doubts: Vec<Doubt>,

@@ -20,7 +20,7 @@ const DT: f64 = 1.0 / 60.0;
 
 /// Measure the dynamics: a square of cotton, 1 m wide, that hangs from two corners; no contact
 ///
-/// Implicit Euler with steps of 1/60 s to a relative residual of 1e-3, and semi-implicit Newmark at CFL 1. One thread.
+/// The implicit integrator in loops of 1/960 s, and semi-implicit Newmark at CFL 1. One thread.
 #[derive(Debug, clap::Args)]
 pub(super) struct DynamicsBench {
     /// Vertices along each side
@@ -52,11 +52,11 @@ struct Row {
     ms: Vec<f64>,
     /// Integrator loops of all steps.
     loops: u64,
-    /// Iterations of linear solves in all steps.
+    /// Iterations of the solves in all steps.
     iterations: u64,
     /// Matrices, ms by the clock, of each step; 0 for Newmark.
     assembly_ms: Vec<f64>,
-    /// Linear solves, ms by the clock, of each step; 0 for Newmark.
+    /// Solves, ms by the clock, of each step; 0 for Newmark.
     solve_ms: Vec<f64>,
     /// CPU ns per loop and vertex.
     ns_per_loop_and_vertex: f64,

@@ -17,6 +17,9 @@ name = "ball"
 shape = { kind = "sphere", radius = 0.3, subdivisions = 1 }
 "#;
 
+/// The integrator whose loops are as short as what is stiff asks for.
+const NEWMARK: &str = "dynamics.integrator={kind='newmark'}";
+
 /// Runs the scene with changes; exit code and stderr. Nothing here may take longer than a build under load.
 fn run(changes: &[&str]) -> (i32, String) {
     let folder = tempfile::tempdir().unwrap();
@@ -70,11 +73,16 @@ fn values_that_cannot_end_or_make_no_sense_are_refused_by_name() {
             "at most 1e4 m/s",
         ),
         (
-            "cloth.0.shape.size=[1e-5,1e-5]",
-            "cloth.0.shape",
-            "lengths are in metres",
+            "dynamics.integrator={kind='implicit',max_loop=0}",
+            "dynamics.integrator.max_loop",
+            "positive",
         ),
-        ("cloth.0.shape.size=[1e-5,1.0]", "cloth.0.shape", "sliver"),
+        (
+            "dynamics.integrator={kind='implicit',max_loop=1e-9}",
+            "dynamics.integrator.max_loop",
+            "loops per frame of 49 vertices, and no run would end; try a longer one",
+        ),
+        ("cloth.0.shape.size=[1e-5,1.0]", "cloth.0.shape", "needles"),
         (
             "cloth.0.shape.cells=[100000,100000]",
             "cloth.0.shape.cells",
@@ -91,8 +99,19 @@ fn values_that_cannot_end_or_make_no_sense_are_refused_by_name() {
             "at most 10",
         ),
     ];
-    for (change, key, more) in cases {
-        let (code, stderr) = run(&[change]);
+    let newmark = [
+        (
+            "cloth.0.shape.size=[1e-5,1e-5]",
+            "cloth.0.shape",
+            "lengths are in metres",
+        ),
+        ("cloth.0.shape.size=[1e-5,1.0]", "cloth.0.shape", "sliver"),
+    ];
+    let cases = cases.map(|case| (case, None)).into_iter();
+    let all = cases.chain(newmark.map(|case| (case, Some(NEWMARK))));
+    for ((change, key, more), integrator) in all {
+        let changes: Vec<&str> = integrator.into_iter().chain([change]).collect();
+        let (code, stderr) = run(&changes);
         assert_eq!(code, 2, "{change}: {stderr}");
         let error = stderr
             .lines()
@@ -107,7 +126,14 @@ fn values_that_cannot_end_or_make_no_sense_are_refused_by_name() {
 
 #[test]
 fn what_costs_much_is_said_before_it_starts() {
-    let (code, stderr) = run(&["cloth.0.fabric.stretch=[1e8,1e8]", "fps=100"]);
+    let stiff = ["cloth.0.fabric.stretch=[1e8,1e8]", "fps=100"];
+    let (code, stderr) = run(&stiff);
+    assert_eq!(
+        (code, stderr.as_str()),
+        (0, ""),
+        "what is stiff costs nothing"
+    );
+    let (code, stderr) = run(&[NEWMARK, stiff[0], stiff[1]]);
     assert_eq!(code, 0, "{stderr}");
     assert!(
         stderr.contains("loops per frame: cloth.0.fabric.stretch = [100000000.0, 100000000.0]; try a softer fabric"),
@@ -115,7 +141,17 @@ fn what_costs_much_is_said_before_it_starts() {
     );
     let (code, stderr) = run(&["fps=0.2", "obstacle=[]"]);
     assert_eq!(code, 0, "{stderr}");
-    assert!(stderr.contains("loops per frame: fps = 0.2"), "{stderr}");
+    assert!(
+        stderr.contains("4,800 loops per frame: fps = 0.2; try more frames"),
+        "{stderr}"
+    );
+    let (code, stderr) = run(&[
+        "dynamics.integrator={kind='implicit',max_loop=1e-5}",
+        "obstacle=[]",
+    ]);
+    assert_eq!(code, 0, "{stderr}");
+    let says = "1,667 loops per frame: dynamics.integrator.max_loop = 0.00001; try a longer one";
+    assert!(stderr.contains(says), "{stderr}");
     let (code, stderr) = run(&[]);
     assert_eq!(
         (code, stderr.as_str()),

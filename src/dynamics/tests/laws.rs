@@ -14,15 +14,11 @@ fn weightless() -> Settings {
     }
 }
 
-/// Both models with both integrators, the linear solves exact to rounding.
+/// Both models with both integrators, as they come.
 fn all_methods() -> Vec<(Stretch, Settings)> {
     let newmark = Integrator::Newmark(Newmark::default());
-    let euler = Integrator::ImplicitEuler(ImplicitEuler {
-        tolerance: 1e-13,
-        ..ImplicitEuler::default()
-    });
     let all = [Stretch::Springs, Stretch::Membrane].map(|stretch| {
-        [newmark.clone(), euler.clone()].map(|integrator| {
+        [newmark.clone(), Integrator::default()].map(|integrator| {
             let settings = Settings {
                 integrator,
                 ..Settings::default()
@@ -103,8 +99,13 @@ fn free_fall_is_exact() {
         let t = 0.25;
         let end = dynamics.propose(&rest, &v0, &rest, 0.0, t);
         let g = DVec3::new(0.0, -9.81, 0.0);
-        // implicit Euler falls with the end velocity; Newmark has no error at all
-        let fall = if explicit { 0.5 } else { 1.0 } * t * t * g;
+        // in each loop implicit Euler falls with the end velocity; Newmark has no error at all
+        let late = if explicit {
+            0.0
+        } else {
+            1.0 / f64::from(end.loops)
+        };
+        let fall = 0.5 * (1.0 + late) * t * t * g;
         for (i, x) in rest.iter().enumerate() {
             // rounding of `loops` additions, and of the forces that it causes
             let rounding = f64::from(end.loops.max(100)) * 1e-15;
@@ -144,8 +145,16 @@ fn internal_forces_keep_both_momenta() {
             let (p0, l0) = momenta(&x, &v);
             let (p1, l1) = momenta(&end.x, &end.v);
             assert!(largest_difference(&end.x, &x) > 0.005);
-            // the linear solves stop at 1e-13 of what they started with, several in a row
-            assert!((p1 - p0).length() < 2e-12, "{}", (p1 - p0).length());
+            let size: f64 = v
+                .iter()
+                .zip(dynamics.mass())
+                .map(|(v, m)| m * v.length())
+                .sum();
+            let lost = (p1 - p0).length() / size;
+            assert!(
+                lost < 1e-12,
+                "{stretch:?}, {settings:?}, {strain_limit}: {lost:e}"
+            );
             // the linearised step and the strain limit keep angular momentum to their order only
             if explicit && strain_limit > 1.0 {
                 assert!((l1 - l0).length() < 1e-13, "{}", (l1 - l0).length());
@@ -222,9 +231,9 @@ fn a_released_sheet_never_gains_energy() {
 fn a_cloth_that_meets_its_strain_limit_never_gains_energy() {
     // so soft that the limit carries it; settings as they come
     let (mesh, rest) = sheet(8);
-    let euler = Integrator::ImplicitEuler(ImplicitEuler::default());
+    let newmark = Integrator::Newmark(Newmark::default());
     for stretch in [Stretch::Springs, Stretch::Membrane] {
-        for integrator in [Integrator::default(), euler.clone()] {
+        for integrator in [Integrator::default(), newmark.clone()] {
             let fabric = Fabric {
                 stretch: [20.0; 2],
                 shear: 5.0,
@@ -244,9 +253,11 @@ fn a_cloth_that_meets_its_strain_limit_never_gains_energy() {
             let scale = 9.81 * dynamics.mass().iter().sum::<f64>();
             let mut energy = dynamics.energy(&x, &v).total();
             let mut limited = false;
+            let mut tension = Vec::new();
             for k in 0..90 {
-                let end = dynamics.propose(&x, &v, &rest, 0.0, 1.0 / 60.0);
-                (x, v) = (end.x, end.v);
+                let dt = 1.0 / 60.0;
+                let end = dynamics.propose_touching(&x, &v, &rest, 0.0, dt, None, &tension);
+                (x, v, tension) = (end.x, end.v, end.tension);
                 limited |= end.strain.largest > 0.095;
                 let next = dynamics.energy(&x, &v).total();
                 assert!(
@@ -364,7 +375,11 @@ fn the_motion_does_not_depend_on_the_frame() {
 
 #[test]
 fn the_motion_does_not_depend_on_the_numbering() {
-    for reference in Reference::all() {
+    for mut reference in Reference::all() {
+        if let Integrator::Implicit(implicit) = &mut reference.settings.integrator {
+            // patches of the preconditioner follow the numbering, and with them what an early stop leaves
+            (implicit.iterations, implicit.tolerance) = (1000, 1e-12);
+        }
         let end = reference.run(orthotropic(), INTERVAL, PINS);
         let n = reference.x.len();
         let new_number = |i: usize| (i * 7 + 3) % n; // 36 vertices: a permutation
@@ -389,14 +404,15 @@ fn the_motion_does_not_depend_on_the_numbering() {
         };
         let pins = PINS.map(|v| new_number(v as usize) as u32);
         let other = other.run(orthotropic(), INTERVAL, pins);
-        assert!(largest_difference(&other.x, &renumber(&end.x)) < 1e-9);
+        let difference = largest_difference(&other.x, &renumber(&end.x));
+        assert!(difference < 1e-9, "{difference:e} m");
     }
 }
 
 #[test]
 fn the_motion_does_not_depend_on_the_units() {
-    // millimetres, milliseconds and grams
-    let (metre, second, kilogram) = (1e3, 1e3, 1e3);
+    // millimetres, tenths of milliseconds and grams
+    let (metre, second, kilogram) = (1e3, 1e4, 1e3);
     let scale = |x: &[DVec3], s: f64| -> Vec<DVec3> { x.iter().map(|&x| x * s).collect() };
     let base = orthotropic();
     let per_width = kilogram / (second * second); // N/m = kg/s²
@@ -415,6 +431,14 @@ fn the_motion_does_not_depend_on_the_units() {
         let end = reference.run(base.clone(), INTERVAL, PINS);
         let gravity = reference.settings.gravity;
         let air = reference.settings.air.clone();
+        let integrator = match reference.settings.integrator.clone() {
+            Integrator::Implicit(implicit) => Integrator::Implicit(Implicit {
+                max_loop: implicit.max_loop * second,
+                tolerance: implicit.tolerance * metre / second,
+                ..implicit
+            }),
+            newmark => newmark,
+        };
         let other = Reference {
             rest: scale(&reference.rest, metre),
             x: scale(&reference.x, metre),
@@ -426,7 +450,7 @@ fn the_motion_does_not_depend_on_the_units() {
                     wind: air.wind.map(|w| w * metre / second),
                     ..air
                 },
-                ..reference.settings
+                integrator,
             },
             ..reference
         };

@@ -263,6 +263,14 @@ const EXPECTED: &[(&str, &str, &[&str])] = &[
         ],
     ),
     (
+        "removed-integrator",
+        ":2:",
+        &[
+            "dynamics.integrator.kind: `implicit_euler` no longer exists",
+            "`kind = \"implicit\"`",
+        ],
+    ),
+    (
         "removed-shape",
         ":7:",
         &[

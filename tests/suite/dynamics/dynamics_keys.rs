@@ -14,9 +14,9 @@ fn scene(text: &str, changes: &[(&str, &str)]) -> Scene {
     let scene = Scene::from_text(text, "keys.toml");
     let scene = scene.and_then(|scene| scene.set_all(changes.iter().copied()));
     let mut scene = scene.unwrap_or_else(|error| panic!("{error}"));
-    if let Integrator::ImplicitEuler(euler) = &mut scene.dynamics.integrator {
+    if let Integrator::Implicit(implicit) = &mut scene.dynamics.integrator {
         // what is predicted is the solution, not what the default makes of it
-        (euler.tolerance, euler.max_newton) = (1e-6, 5);
+        (implicit.iterations, implicit.tolerance) = (1000, 1e-6);
     }
     scene
 }
@@ -76,7 +76,7 @@ thickness = 1e-3
 [time]
 max_interval = 1.0
 [dynamics]
-integrator = { kind = "implicit_euler" }
+integrator = { kind = "implicit" }
 [[cloth]]
 name = "a"
 stretch = "membrane"
@@ -116,13 +116,15 @@ fn stretching() {
     assert!((soft("[100, 100, 100]") - plain - weight / 100.0).abs() < 0.005);
     let after = |damping: &str| {
         let text = HANG.replace("frames = 40", "frames = 2");
-        -0.5 - lowest(&with(
+        let end = with(
             &text,
             &[
                 ("cloth.0.pin.0.soft.stiffness", "[50, 50, 50]"),
                 ("cloth.0.pin.0.soft.damping", damping),
             ],
-        ))
+        );
+        // by the pins themselves: below them the cloth swings
+        0.5 - end.x.iter().map(|x| x.y).fold(f64::MIN, f64::max)
     };
     assert!(after("3.0") < 0.8 * after("0.01"), "soft.damping");
 }
@@ -199,7 +201,7 @@ thickness = 1e-4
 [time]
 max_interval = 1.0
 [dynamics]
-integrator = { kind = "implicit_euler" }
+integrator = { kind = "implicit" }
 [[cloth]]
 name = "a"
 stretch = "membrane"
@@ -262,7 +264,7 @@ fn air() {
     let moved = |changes: &[(&str, &str)]| mean(&with(FALL, changes).x);
     let plain = moved(&[]).y;
     let vacuum = moved(&[("dynamics.air.density", "0")]).y;
-    let exact = -0.5 * 9.81 / 9.0;
+    let exact = -0.5 * 9.81 / 9.0 * (1.0 + 1.0 / 320.0); // 320 loops, each with the velocity of its end
     assert!(
         (vacuum - exact).abs() < 1e-3 && plain > 0.9 * vacuum,
         "{plain} {vacuum}"
@@ -313,7 +315,16 @@ fn integrators() {
         (newmark(", cfl = 0.5").loops as f64 / loops - 2.0).abs() < 0.15,
         "cfl"
     );
-    SEEN.with_borrow_mut(|seen| seen.insert("dynamics.integrator.cfl".into()));
+    let implicit = |more: &str| {
+        let value = format!("{{ kind = \"implicit\"{more} }}");
+        with(&text, &[("dynamics.integrator", &value)]).loops
+    };
+    // 6 frames of 0.1 s
+    assert_eq!(implicit(""), 6 * 96);
+    assert_eq!(implicit(", max_loop = 0.01"), 60, "max_loop");
+    for key in ["cfl", "max_loop"] {
+        SEEN.with_borrow_mut(|seen| seen.insert(format!("dynamics.integrator.{key}")));
+    }
 }
 
 /// Two strips, 3 cm apart, held at their far edges; a third that is not sewn.
@@ -324,7 +335,7 @@ thickness = 1e-3
 max_interval = 0.5
 [dynamics]
 gravity = [0, 0, 0]
-integrator = { kind = "implicit_euler" }
+integrator = { kind = "implicit" }
 [[cloth]]
 name = "a"
 position = [-0.115, 0, 0]
@@ -466,7 +477,7 @@ fn every_key_has_a_case_and_does_what_it_says() {
 
 #[test]
 fn without_contact_and_scripts_the_strain_limit_holds_on_every_frame() {
-    for integrator in ["newmark", "implicit_euler"] {
+    for integrator in ["newmark", "implicit"] {
         for stretch in ["springs", "membrane"] {
             let kind = format!("{{ kind = \"{integrator}\" }}");
             let stretch = format!("\"{stretch}\"");
@@ -486,12 +497,14 @@ fn without_contact_and_scripts_the_strain_limit_holds_on_every_frame() {
             ];
             let scene = scene(HANG, &changes);
             let mut simulation = scene.build().unwrap();
-            let mut largest: f64 = 0.0;
+            let (mut largest, mut over): (f64, usize) = (0.0, 0);
             for _ in 0..scene.frames {
                 let report = simulation.step().unwrap();
-                assert_eq!(report.strain_over, 0, "{changes:?}, frame {}", report.frame);
                 largest = largest.max(report.largest_strain);
+                over += report.strain_over;
             }
+            println!("{integrator}, {stretch}: {over} faces over, strain at most {largest:.4}");
+            assert_eq!(over, 0, "{changes:?}: {largest}");
             assert!(
                 largest > 0.09 && largest <= 0.1,
                 "the limit was met: {largest}"
@@ -534,6 +547,14 @@ fn impossible_dynamics_and_seams_are_refused_by_name() {
             "{ kind = \"newmark\", cfl = 0 }",
             "cfl",
         ),
+        (
+            HANG,
+            "dynamics.integrator.max_loop",
+            "0",
+            "dynamics.integrator.max_loop: 0 must be a positive number",
+        ),
+        (HANG, "dynamics.integrator.max_loop", "inf", "positive"),
+        (HANG, "dynamics.integrator.iterations", "9", "unknown key"),
         (FALL, "dynamics.air.gust_period", "0", "positive"),
         (FALL, "dynamics.air.density", "-1", "at least 0"),
         (

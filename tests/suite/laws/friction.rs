@@ -45,13 +45,14 @@ fn slid(friction: f64, integrator: &str, interval: f64) -> f64 {
 #[test]
 fn a_sheet_slides_down_a_slope_as_coulomb_says_and_sticks_where_he_says() {
     let (sin, cos) = (0.2f64.sqrt(), 0.8f64.sqrt());
-    for integrator in ["newmark", "implicit_euler"] {
-        for interval in [0.5, 0.125] {
+    for (integrator, intervals) in [("implicit", [1.0, 0.125]), ("newmark", [0.5, 0.125])] {
+        for interval in intervals {
             let way = slid(0.45, integrator, interval);
             let expected = 0.5 * 9.81 * (sin - 0.45 * cos);
             let error = way / expected - 1.0;
-            assert!(error.abs() < 0.02, "{integrator}, {interval}: {error}");
             let stuck = slid(0.55, integrator, interval);
+            println!("{integrator}, {interval}: {error:+.4}, {stuck:.2e} m");
+            assert!(error.abs() < 0.02, "{integrator}, {interval}: {error}");
             // the fall to the thickness, 0.1 mm, and the way along the slope during it
             assert!(stuck < 2e-4, "{integrator}, {interval}: {stuck}");
         }

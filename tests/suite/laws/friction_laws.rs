@@ -71,26 +71,61 @@ fn step(simulation: &mut Simulation) -> Figures {
     report
 }
 
-/// Way down the slope after a number of frames, in metres.
-fn way(scene: &Scene, frames: u32) -> f64 {
+/// Ways down the slope after some numbers of frames, in metres.
+fn ways<const N: usize>(scene: &Scene, frames: [u32; N]) -> [f64; N] {
     let simulation = &mut scene.build().unwrap();
     let start = centre(simulation, "cloth");
-    for _ in 0..frames {
-        step(simulation);
-    }
-    (centre(simulation, "cloth") - start).dot(dvec3(COS, -SIN, 0.0))
+    let mut done = 0;
+    frames.map(|frames| {
+        for _ in done..frames {
+            step(simulation);
+        }
+        done = frames;
+        (centre(simulation, "cloth") - start).dot(dvec3(COS, -SIN, 0.0))
+    })
+}
+
+fn way(scene: &Scene, frames: u32) -> f64 {
+    ways(scene, [frames])[0]
+}
+
+/// Loops of the implicit integrator, s.
+const LOOP: f64 = 1.0 / 960.0;
+
+/// By how much a sheet that sticks gives when its load comes on, and how far it goes in ten seconds then, in metres.
+fn stuck(integrator: &str, interval: f64, size: (u32, f64)) -> (f64, f64) {
+    let [first, last] = ways(&slope(0.55, integrator, interval, size), [6, 606]);
+    (first, last - first)
 }
 
 #[test]
 fn a_sheet_slides_and_sticks_on_a_slope_whatever_the_interval() {
-    for integrator in ["newmark", "implicit_euler"] {
+    for integrator in ["implicit", "newmark"] {
         for interval in [1.0, 0.125] {
             let slid = way(&slope(0.45, integrator, interval, SIZES[0]), 60);
             let expected = 0.5 * 9.81 * (SIN - 0.45 * COS);
             let error = slid / expected - 1.0;
-            assert!(error.abs() < 0.02, "{integrator}, {interval}: {error}");
-            let drift = way(&slope(0.55, integrator, interval, SIZES[0]), 60);
-            assert!(drift.abs() < 1e-5, "{integrator}, {interval}: {drift}");
+            let (gave, drift) = stuck(integrator, interval, SIZES[0]);
+            println!(
+                "{integrator}, {interval}: {error:+.5}; gave {gave:+.1e} m, then {drift:+.1e} m in 10 s"
+            );
+            // implicit Euler goes with the velocity of the end of a loop: by h/T too far in a second; a row gives by
+            // what its stiffness, ten times that of the mass in a loop, makes of the load before the multiplier has it
+            let is_implicit = integrator == "implicit";
+            let [late, give] = if is_implicit {
+                [LOOP, 0.1 * LOOP * LOOP * 9.81 * SIN]
+            } else {
+                [0.0; 2]
+            };
+            assert!(drift.abs() < 1e-9, "{integrator}, {interval}: {drift}");
+            assert!(
+                gave.abs() < 1.1 * give + 1e-9,
+                "{integrator}, {interval}: {gave}"
+            );
+            assert!(
+                error.abs() < 0.005 + late,
+                "{integrator}, {interval}: {error}"
+            );
         }
     }
 }
@@ -102,17 +137,17 @@ fn on_a_slope_at_three_resolutions_and_two_thicknesses() {
         "| integrator | dt, s | cells | thickness, m | mu 0.45: error of the way | mu 0.55: drift in 10 s, m |"
     );
     println!("|---|---|---|---|---|---|");
-    for integrator in ["newmark", "implicit_euler"] {
+    for integrator in ["implicit", "newmark"] {
         for (interval, dt) in [(1.0, "1/60"), (0.125, "1/480")] {
             for size @ (cells, thickness) in SIZES {
                 let slid = way(&slope(0.45, integrator, interval, size), 60);
                 let error = slid / (0.5 * 9.81 * (SIN - 0.45 * COS)) - 1.0;
-                let drift = way(&slope(0.55, integrator, interval, size), 600);
+                let (_, drift) = stuck(integrator, interval, size);
                 println!(
                     "| {integrator} | {dt} | {cells} | {thickness:e} | {:+.3} % | {drift:+.1e} |",
                     100.0 * error
                 );
-                assert!(error.abs() < 0.02 && drift.abs() < 1e-4);
+                assert!(error.abs() < 0.005 + LOOP && drift.abs() < 1e-9);
             }
         }
     }
@@ -168,12 +203,7 @@ fn write_grid(path: &Path, x: &[DVec3], columns: usize) {
 /// slipped by 4 mm; none if it does not slip that far.
 ///
 /// Both ends hang on springs whose places are known, so that positions tell forces. No gravity.
-fn capstan(
-    friction: f64,
-    angle: f64,
-    (cells, thickness): (u32, f64),
-    interval: f64,
-) -> Option<f64> {
+fn capstan(friction: f64, angle: f64, (cells, thickness): (u32, f64)) -> Option<f64> {
     // a drum of 96 is a polygon to a ribbon of 64 cells: −5.4 % at 2 pi and mu = 0.4, with 192 −1.2 %
     const SEGMENTS: f64 = 192.0;
     const PULL: f64 = 0.03; // N, at the beginning
@@ -205,8 +235,7 @@ thickness = {thickness}
 friction = {friction}
 failsafe = []
 output = {{ grid = "none" }}
-time = {{ max_interval = {interval} }}
-dynamics = {{ gravity = [0, 0, 0], integrator = {{ kind = "implicit_euler" }} }}
+dynamics = {{ gravity = [0, 0, 0] }}
 [[cloth]]
 name = "ribbon"
 shape = {{ kind = "file", file = "ribbon.obj" }}
@@ -247,42 +276,43 @@ fn load(folder: &Path, text: &str) -> Simulation {
     scene.build().unwrap()
 }
 
-#[test]
-#[ignore = "twenty minutes: 28 runs; prints a table"]
-fn a_ribbon_over_a_drum_pulls_as_euler_and_eytelwein_say() {
+/// Error of the ratio of the pulls, relative; prints a line of a table.
+fn capstan_error(friction: f64, angle: f64, size: (u32, f64)) -> f64 {
+    let ratio = capstan(friction, angle, size).unwrap_or(f64::INFINITY);
+    let expected = (friction * angle).exp();
+    let error = ratio / expected - 1.0;
     println!(
-        "| angle | mu | cells | thickness, m | interval, frames | T2/T1 | exp(mu angle) | error |"
+        "| {:.0} pi | {friction} | {} | {:e} | {ratio:.4} | {expected:.4} | {:+.1} % |",
+        angle / PI,
+        size.0,
+        size.1,
+        100.0 * error
     );
-    println!("|---|---|---|---|---|---|---|---|");
-    let print = |friction: f64, angle: f64, size: (u32, f64), interval: f64| {
-        let ratio = capstan(friction, angle, size, interval).unwrap_or(f64::INFINITY);
-        let expected = (friction * angle).exp();
-        let error = ratio / expected - 1.0;
-        println!(
-            "| {:.0} pi | {friction} | {} | {:e} | 1/{:.0} | {ratio:.4} | {expected:.4} | {:+.1} % |",
-            angle / PI,
-            size.0,
-            size.1,
-            1.0 / interval,
-            100.0 * error
-        );
-        error.abs()
-    };
-    // contact and elasticity are solved in turn: what that costs shrinks with the interval
-    for interval in [1.0 / 4.0, 1.0 / 8.0, 1.0 / 16.0, 1.0 / 32.0] {
-        print(0.4, PI, (32, 1e-3), interval);
-    }
+    error.abs()
+}
+
+#[test]
+fn a_ribbon_over_half_a_drum_pulls_as_euler_and_eytelwein_say() {
+    let error = capstan_error(0.4, PI, (32, 1e-3));
+    assert!(error < 0.03, "{error}");
+}
+
+#[test]
+#[ignore = "minutes: 24 runs; prints a table"]
+fn a_ribbon_over_a_drum_pulls_as_euler_and_eytelwein_say() {
+    println!("| angle | mu | cells | thickness, m | T2/T1 | exp(mu angle) | error |");
+    println!("|---|---|---|---|---|---|---|");
     let mut worst = 0.0f64;
     for (angle, cells) in [(PI, [24, 32, 48]), (2.0 * PI, [48, 64, 96])] {
         for friction in [0.2, 0.4] {
             for thickness in [1e-3, 5e-4] {
                 for cells in cells {
-                    worst = worst.max(print(friction, angle, (cells, thickness), 1.0 / 32.0));
+                    worst = worst.max(capstan_error(friction, angle, (cells, thickness)));
                 }
             }
         }
     }
-    assert!(worst < 0.05, "{worst}");
+    assert!(worst < 0.03, "{worst}");
 }
 
 /// Height of a wrinkled cloth whose wrinkles run along x, in metres.
@@ -303,9 +333,9 @@ fn wrinkled(size: f64, cells: u32, degrees: f64, lift: f64) -> Vec<DVec3> {
     .collect()
 }
 
-/// Mean force that it takes to draw a wrinkled cloth along the wrinkles of another one, as a share of its weight; `speed` in m/s, longest
-/// `interval` in frames.
-fn chainmail(cell: f64, thickness: f64, speed: f64, interval: f64) -> f64 {
+/// Mean force that it takes to draw a wrinkled cloth along the wrinkles of another one, as a share of its weight; `speed` in m/s; `refined`
+/// divides the longest loop and the longest interval.
+fn chainmail(cell: f64, thickness: f64, speed: f64, refined: f64) -> f64 {
     const SIZE: f64 = 0.1;
     const FPS: f64 = 60.0;
     // after half a second of rest the cloth is drawn over three of the coarsest cells; the force is that over the last two
@@ -330,6 +360,8 @@ fn chainmail(cell: f64, thickness: f64, speed: f64, interval: f64) -> f64 {
         cells(0.3) as usize,
     );
     let k = STIFFNESS / upper.len() as f64;
+    let interval = 1.0 / refined;
+    let max_loop = 1.0 / 960.0 / refined;
     let text = format!(
         r#"
 frames = {last}
@@ -338,7 +370,7 @@ friction = 0
 failsafe = []
 output = {{ grid = "none" }}
 time = {{ max_interval = {interval} }}
-dynamics = {{ integrator = {{ kind = "implicit_euler" }}, air = {{ density = 0 }} }}
+dynamics = {{ integrator = {{ kind = "implicit", max_loop = {max_loop} }} }}
 [[cloth]]
 name = "upper"
 shape = {{ kind = "file", file = "upper.obj" }}
@@ -389,7 +421,7 @@ fn wrinkled_sheets_slide_more_freely_the_finer_they_are() {
     println!("|---|---|---|---|---|");
     for thickness in [1e-3, 5e-4] {
         let [coarse, medium, fine] = [12.5e-3, 6.25e-3, 3.125e-3].map(|cell| {
-            let [fast, half, slow] = SPEEDS.map(|speed| chainmail(cell, thickness, speed, 0.25));
+            let [fast, half, slow] = SPEEDS.map(|speed| chainmail(cell, thickness, speed, 1.0));
             let mm = 1e3 * cell;
             println!("| {mm:.1} | {thickness:e} | {fast:.4} | {half:.4} | {slow:.4} |");
             [fast, half, slow]
@@ -407,16 +439,16 @@ fn wrinkled_sheets_slide_more_freely_the_finer_they_are() {
 }
 
 #[test]
-#[ignore = "minutes: six runs, the finest of 15,000 intervals; prints a table"]
+#[ignore = "minutes: six runs; prints a table"]
 fn wrinkled_sheets_slide_more_freely_refined_in_space_and_time() {
-    // a stop at a facet is an interval long: with shorter facets and intervals alike, it takes less
-    println!("| cell, mm | interval, frames | thickness 1 mm | thickness 0.5 mm |");
+    // a stop at a facet is a loop long: with shorter facets and loops alike, it takes less
+    println!("| cell, mm | loop, 1/960 s | thickness 1 mm | thickness 0.5 mm |");
     println!("|---|---|---|---|");
-    let refined = [(12.5e-3, 0.25), (6.25e-3, 0.125), (3.125e-3, 0.0625)];
-    let forces = refined.map(|(cell, interval)| {
-        let [thick, thin] = [1e-3, 5e-4].map(|h| chainmail(cell, h, 0.05, interval));
+    let refined = [(12.5e-3, 1.0), (6.25e-3, 2.0), (3.125e-3, 4.0)];
+    let forces = refined.map(|(cell, refined)| {
+        let [thick, thin] = [1e-3, 5e-4].map(|h| chainmail(cell, h, 0.05, refined));
         println!(
-            "| {:.1} | {interval} | {thick:.4} | {thin:.4} |",
+            "| {:.1} | 1/{refined} | {thick:.4} | {thin:.4} |",
             1e3 * cell
         );
         [thick, thin]
@@ -460,7 +492,7 @@ fn a_card_house_stands_for_twenty_seconds_and_falls_when_hit() {
         unreachable!("three frames are asked for")
     };
     println!("first second {settles:.1e} m, then to 20 s {stands:.1e} m, hit {falls:.1e} m");
-    assert!(settles < 1e-3 && stands < 1e-3, "{settles}, {stands}");
+    assert!(settles < 1e-3 && stands < 5e-5, "{settles}, {stands}");
     assert!(falls > 0.03, "{falls}");
 }
 
@@ -474,7 +506,6 @@ friction = 0
 failsafe = []
 output = {{ grid = "none" }}
 repulsion = {{ max_sweeps = {sweeps} }}
-dynamics = {{ integrator = {{ kind = "implicit_euler" }} }}
 [[cloth]]
 name = "card"
 shape = {{ kind = "sheet", size = [0.088, 0.063], cells = [1, 1] }}

@@ -3,4 +3,5 @@
 mod builtin;
 mod compare;
 mod golden;
+mod outcome;
 mod scene_keys;

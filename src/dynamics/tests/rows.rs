@@ -1,0 +1,282 @@
+//! The rows of the solve: their potential against differences, and contact against closed forms.
+
+use glam::DVec3;
+
+use super::super::tests::bodies::{cloth, noise, strip};
+use super::super::{Dynamics, Fabric, Implicit, Integrator, Settings};
+use super::{NONE, Row};
+use crate::touch::{self, Touch};
+
+/// Rows of all sorts: apart and pressed, that stick and slide, that hold and give.
+fn rows() -> Vec<Row> {
+    let mut next = noise(60);
+    let mut vector = |size: f64| size * DVec3::new(next(), next(), next());
+    let row = |k: u32| {
+        let normal = vector(1.0).normalize();
+        Row {
+            nodes: [0, NONE, NONE, NONE],
+            weights: [1.0, 0.0, 0.0, 0.0],
+            normal,
+            friction: 0.5,
+            stiffness: 3.0,
+            room: vector(0.3).x,
+            strength: if k.is_multiple_of(3) {
+                0.4
+            } else {
+                f64::INFINITY
+            },
+            normal_force: vector(1.0).x.abs(),
+            tangential_force: vector(0.5).reject_from_normalized(normal),
+            radius: if k.is_multiple_of(4) {
+                0.0
+            } else {
+                vector(2.0).x.abs()
+            },
+            motion: vector(0.5),
+            along: vector(1.0),
+            force: DVec3::ZERO,
+        }
+    };
+    (0..200).map(row).collect()
+}
+
+#[test]
+fn the_force_of_a_row_is_minus_the_gradient_of_its_potential() {
+    let h = 1e-6;
+    let mut kinds = [0; 4];
+    for row in rows() {
+        let (pressed, rubbed) = row.forces(row.motion);
+        let force = pressed * row.normal + rubbed;
+        let at = |by: DVec3| {
+            let mut moved = row;
+            moved.motion += by;
+            moved.potential()
+        };
+        for axis in DVec3::AXES {
+            let slope = (at(h * axis) - at(-h * axis)) / (2.0 * h);
+            let error = (slope + force.dot(axis)).abs();
+            assert!(error < 1e-5, "{row:?}: {slope} and {force}");
+        }
+        kinds[0] += usize::from(pressed == 0.0);
+        kinds[1] += usize::from(pressed == row.strength);
+        kinds[2] += usize::from(row.radius > 0.0 && rubbed.length() > 0.999 * row.radius);
+        kinds[3] += usize::from(row.radius > 0.0 && rubbed.length() < 0.999 * row.radius);
+    }
+    assert!(kinds.iter().all(|&count| count > 10), "{kinds:?}");
+}
+
+#[test]
+fn along_a_direction_slope_and_curvature_are_those_of_the_potential() {
+    let h = 1e-5;
+    for row in rows() {
+        for alpha in [0.0, 0.3, 1.0] {
+            let at = |alpha: f64| {
+                let mut moved = row;
+                moved.motion += alpha * row.along;
+                moved.potential()
+            };
+            let [force, change] = row.slope(alpha);
+            let slope = (at(alpha + h) - at(alpha - h)) / (2.0 * h);
+            assert!((slope + force).abs() < 1e-4, "{row:?}: {slope}, {force}");
+            let sides = [row.slope(alpha - h)[0], row.slope(alpha + h)[0]];
+            let rise = (sides[0] - sides[1]) / (2.0 * h);
+            // a kink between the two sides would show as a jump
+            let is_smooth = (row.slope(alpha - h)[1] - row.slope(alpha + h)[1]).abs() < 1e-2;
+            if is_smooth {
+                assert!((rise - change).abs() < 1e-2, "{row:?}: {rise}, {change}");
+            }
+            assert!(change >= 0.0, "not convex: {row:?}");
+        }
+    }
+}
+
+#[test]
+fn a_potential_is_convex() {
+    for row in rows() {
+        let at = |alpha: f64| {
+            let mut moved = row;
+            moved.motion += alpha * row.along;
+            moved.potential()
+        };
+        for k in 0..20 {
+            let alpha = 0.1 * f64::from(k) - 1.0;
+            let middle = at(alpha + 0.05);
+            assert!(middle <= 0.5 * (at(alpha) + at(alpha + 0.1)) + 1e-12);
+        }
+    }
+}
+
+/// A plane at y = 0 under all vertices, each on its own.
+struct Plane {
+    count: u32,
+    kept: f64,
+    friction: f64,
+    forces: Vec<DVec3>,
+}
+
+impl Touch for Plane {
+    fn vertices(&self) -> &[u32] {
+        &[]
+    }
+
+    fn rows(&self) -> Vec<touch::Row> {
+        let row = |v: u32| touch::Row {
+            // the plane passes through the origin: a scripted vertex there, the last
+            vertices: [v, self.count, self.count, self.count],
+            weights: [1.0, -1.0, 0.0, 0.0],
+            normal: DVec3::Y,
+            kept: self.kept,
+            opening: 0.0,
+            friction: self.friction,
+            force: self.forces[v as usize],
+        };
+        (0..self.count).map(row).collect()
+    }
+
+    fn press(&mut self, forces: &[DVec3]) {
+        self.forces = forces.to_vec();
+    }
+
+    fn begin(&mut self, _: f64, _: u32, _: &mut [DVec3]) {
+        unreachable!("of Newmark")
+    }
+
+    fn act(&mut self, _: f64, _: &[DVec3], _: &mut [DVec3], _: &mut [DVec3]) {
+        unreachable!("of Newmark")
+    }
+}
+
+/// One loop of masses without any elasticity above a plane; returns displacements and forces.
+struct Masses {
+    dynamics: Dynamics,
+    plane: Plane,
+    x: Vec<DVec3>,
+    v: Vec<DVec3>,
+}
+
+const G: f64 = 10.0;
+const H: f64 = 1.0 / 960.0;
+
+impl Masses {
+    /// Four at that height, with that velocity; and one that stays at the origin.
+    fn new(height: f64, velocity: DVec3, friction: f64, tolerance: f64) -> Self {
+        let (faces, flat) = strip([1, 1], [1.0, 1.0]);
+        let mesh = crate::geometry::Mesh::new(5, faces.faces().to_vec()).unwrap();
+        let none = Fabric {
+            stretch: [0.0; 2],
+            shear: 0.0,
+            bend: [0.0; 3],
+            strain_limit: f64::INFINITY,
+            ..Fabric::default()
+        };
+        let mut rest = flat;
+        rest.push(DVec3::ZERO);
+        let settings = Settings {
+            gravity: [0.0, -G, 0.0],
+            integrator: Integrator::Implicit(Implicit {
+                iterations: 200,
+                tolerance,
+                ..Implicit::default()
+            }),
+            ..Settings::default()
+        };
+        let dynamics = Dynamics::new(&mesh, &[cloth(&mesh, &rest, none)], &settings);
+        let mut x: Vec<DVec3> = rest.iter().map(|&p| p + height * DVec3::Y).collect();
+        x[4] = DVec3::ZERO;
+        let mut v = vec![velocity; 5];
+        v[4] = DVec3::ZERO;
+        Self {
+            dynamics,
+            plane: Plane {
+                count: 4,
+                kept: 1e-3,
+                friction,
+                forces: vec![DVec3::ZERO; 4],
+            },
+            x,
+            v,
+        }
+    }
+
+    fn step(&mut self) {
+        let target = self.x.clone();
+        let end = self.dynamics.propose_touching(
+            &self.x,
+            &self.v,
+            &target,
+            0.0,
+            H,
+            Some(&mut self.plane),
+            &[],
+        );
+        assert_eq!(end.loops, 1);
+        (self.x, self.v) = (end.x, end.v);
+    }
+}
+
+#[test]
+fn one_loop_of_a_mass_on_a_plane_is_the_closed_form() {
+    // A = m/h², ρ = 10 A. Free, it would go by d = h v − h² g; of what is missing to the kept gap, the row of no
+    // multiplier gives back ρ/(A + ρ), and friction of the disc μ pn acts on the rest
+    for (height, v, friction) in [
+        (1e-3, DVec3::new(0.3, -1.0, 0.0), 0.2),
+        (1.2e-3, DVec3::new(0.3, -1.0, 0.1), 0.2),
+        (1.2e-3, DVec3::new(0.01, -1.0, 0.0), 0.9),
+        (5e-3, DVec3::new(0.3, -1.0, 0.0), 0.2),
+    ] {
+        let mut masses = Masses::new(height, v, friction, 1e-12);
+        let start = masses.x.clone();
+        masses.step();
+        for i in 0..4 {
+            let a = masses.dynamics.mass()[i] / (H * H);
+            let rho = 10.0 * a;
+            let free = H * v - H * H * G * DVec3::Y;
+            let missing = (1e-3 - (height + free.y)).max(0.0);
+            let up = missing * rho / (a + rho);
+            let pressed = a * up;
+            // stuck: it goes by A/(A + ρ) of the way; sliding: μ pn against it
+            let across = DVec3::new(free.x, 0.0, free.z);
+            let rub = (rho / (a + rho) * a * across.length()).min(friction * pressed);
+            let expected = free + up * DVec3::Y - rub / a * across.normalize();
+            let moved = masses.x[i] - start[i];
+            assert!(
+                (moved - expected).length() < 1e-6 * free.length(),
+                "{height}, {v}: {moved} and {expected}"
+            );
+            let force = masses.plane.forces[i];
+            assert!((force.y - pressed).abs() < 1e-6 * pressed.max(a * H * H * G));
+        }
+    }
+}
+
+#[test]
+fn a_mass_on_a_plane_carries_its_weight_and_slides_as_coulomb_says() {
+    for tolerance in [Implicit::default().tolerance, 1e-12] {
+        let mut masses = Masses::new(1e-3, DVec3::new(0.5, 0.0, 0.0), 0.3, tolerance);
+        let start = masses.x[0].x;
+        for _ in 0..96 {
+            masses.step();
+        }
+        let weight = masses.dynamics.mass()[0] * G;
+        let force = masses.plane.forces[0];
+        assert!((force.y / weight - 1.0).abs() < 1e-3, "{force}, {weight}");
+        assert!((-force.x / weight - 0.3).abs() < 1e-3, "{force}, {weight}");
+        // v = 0.5 − 0.3 · 10 · 0.1 = 0.2 m/s
+        assert!((masses.v[0].x - 0.2).abs() < 5e-3, "{}", masses.v[0]);
+        // it has sunk by what the stiffness ρ gives under its weight before the multiplier has it
+        let sunk = (1e-3 - masses.x[0].y) / (H * H * G / 10.0);
+        assert!((sunk - 1.0).abs() < 1e-3, "{sunk}");
+        for _ in 0..400 {
+            masses.step();
+        }
+        // v²/2μg = 4.17 cm, and then it rests, exactly
+        let way = masses.x[0].x - start;
+        assert!((way / (0.25 / 6.0) - 1.0).abs() < 0.01, "{way}");
+        let place = masses.x[0];
+        for _ in 0..100 {
+            masses.step();
+        }
+        let drift = masses.x[0].distance(place);
+        assert!(drift < 1e-9, "{tolerance}: {drift:e} m");
+    }
+}
