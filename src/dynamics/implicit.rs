@@ -29,6 +29,10 @@ pub struct Implicit {
     /// A solve ends where its residual stands for a velocity of less than this, m/s. Not a key of scenes either.
     #[serde(skip)]
     pub tolerance: f64,
+    /// Loops share a matrix for so long, s: forces are those of every loop, what they change by varies slowly. Nor is this
+    /// one.
+    #[serde(skip)]
+    pub matrix_age: f64,
 }
 
 impl Default for Implicit {
@@ -37,12 +41,10 @@ impl Default for Implicit {
             max_loop: 1.0 / 960.0,
             iterations: 8,
             tolerance: 1e-4,
+            matrix_age: 1.0 / 240.0,
         }
     }
 }
-
-/// Loops that share a matrix: forces are those of every loop, what they change by varies slowly.
-const LOOPS_OF_MATRIX: u32 = 4;
 
 impl Implicit {
     pub(super) fn advance(
@@ -67,6 +69,7 @@ impl Implicit {
                 .sum(),
             h,
             matrix: BlockMatrix::default(),
+            age: f64::INFINITY,
             preconditioner: Preconditioner::default(),
             d: Vec::new(),
             q: Vec::new(),
@@ -87,8 +90,7 @@ impl Implicit {
         let mut work = TouchWork::default();
         for k in 1..=loops {
             let shares = [k - 1, k].map(|k| f64::from(k) / f64::from(loops));
-            let is_new = (k - 1) % LOOPS_OF_MATRIX == 0;
-            solve.step(&start, shares, is_new, &x, &v, rows, tension);
+            solve.step(&start, shares, &x, &v, rows, tension);
             for row in rows.contact_rows() {
                 // what is scripted takes no part in it
                 let free: f64 = row.weights.iter().sum();
@@ -136,6 +138,8 @@ struct Solve<'a> {
     mass: f64,
     h: f64,
     matrix: BlockMatrix,
+    /// Of the matrix, s.
+    age: f64,
     preconditioner: Preconditioner,
     /// Displacements.
     d: Vec<DVec3>,
@@ -161,7 +165,6 @@ impl Solve<'_> {
         &mut self,
         start: &Start<'_>,
         shares: [f64; 2],
-        is_new: bool,
         x: &[DVec3],
         v: &[DVec3],
         rows: &mut Rows,
@@ -177,9 +180,11 @@ impl Solve<'_> {
         system.outer_force(start, shares[1], x, &dampers, &mut f);
         let elements = system.elements;
         elements.add_forces(&self.parts, (x, &self.bent), &mut f);
-        if is_new {
+        if self.age + 0.5 * h >= self.settings.matrix_age {
             self.assemble(x, time + h, &dampers);
+            self.age = 0.0;
         }
+        self.age += h;
         let free = |i: usize| system.inverse_mass[i] > 0.0;
         self.d.clear();
         self.d.extend((0..x.len()).map(|i| match free(i) {
@@ -210,6 +215,7 @@ impl Solve<'_> {
             inverse_mass: system.inverse_mass,
             x,
             ahead: &ahead,
+            weight: self.mass * system.gravity.length(),
             scripted: &self.d,
             shares,
             h,
@@ -255,6 +261,7 @@ impl Solve<'_> {
         self.preconditioner
             .update(&self.matrix, pattern, system.hierarchy, rows, is_first);
         self.pass(rows, still);
+        self.shift(rows);
         rows.renew();
         self.translate(v, rows);
         rows.end(tension);
@@ -384,6 +391,28 @@ impl Solve<'_> {
             });
         }
         rows.add_forces(&self.q, &mut self.r);
+    }
+
+    /// One more direction: the translation of each piece by what is left of the forces on it. What
+    /// rests or slides as a whole does so by the whole of its load.
+    fn shift(&mut self, rows: &mut Rows) {
+        let system = self.system;
+        let mut sums = vec![(DVec3::ZERO, 0.0); self.pieces.count];
+        for (i, r) in self.r.iter().enumerate() {
+            if system.inverse_mass[i] > 0.0 {
+                let (force, mass) = &mut sums[self.pieces.of[i] as usize];
+                *force += *r;
+                *mass += system.mass[i];
+            }
+        }
+        for i in 0..self.d.len() {
+            let (force, mass) = sums[self.pieces.of[i] as usize];
+            self.p[i] = match system.inverse_mass[i] > 0.0 {
+                true => self.h * self.h / mass * force,
+                false => DVec3::ZERO,
+            };
+        }
+        self.search(rows);
     }
 
     /// Moves what is free as a whole, so that its momentum is exact: what acts within it adds up to

@@ -30,14 +30,15 @@ const STIFFNESS: f64 = 10.0;
 const WATCHED: f64 = 0.5;
 
 /// Triangles are held this share of the permitted strain below the limit.
-const MARGIN: f64 = 0.01;
+const MARGIN: f64 = 0.08;
 
 /// Share of what a triangle is stretched beyond its limit that one loop takes back.
 const RETURN: f64 = 0.1;
 
-/// A limit holds up to this multiple of the elastic stress at it: where pins or other forces pull
-/// harder, it gives.
+/// A limit holds up to this multiple of the elastic stress at it, and carries this many times the
+/// weight of all cloth in one triangle: where scripted vertices pull harder, it gives.
 const STRENGTH: f64 = 20.0;
+const WEIGHTS: f64 = 10.0;
 
 /// From this share of the permitted strain above the limit on, the limit gives; at the next it is
 /// given up.
@@ -447,6 +448,8 @@ pub(super) struct Linear<'a> {
     pub(super) x: &'a [DVec3],
     /// Where the nodes would be without any force.
     pub(super) ahead: &'a [DVec3],
+    /// Of all that is free, N.
+    pub(super) weight: f64,
     /// Displacements of scripted nodes.
     pub(super) scripted: &'a [DVec3],
     /// Of the interval, at start and end of the loop.
@@ -473,7 +476,9 @@ impl Linear<'_> {
         let stiffness = triangle.stretch[0].max(triangle.stretch[2]);
         let beyond = -room / permitted;
         let hope = ((FORLORN - beyond) / (FORLORN - WORRYING)).clamp(0.0, 1.0);
-        let strength = hope * STRENGTH * stiffness * triangle.area * permitted;
+        let elastic = STRENGTH * stiffness * triangle.area * permitted;
+        let carried = WEIGHTS * self.weight * (2.0 * triangle.area).sqrt();
+        let strength = hope * (elastic + carried);
         if strength == 0.0 {
             return None;
         }

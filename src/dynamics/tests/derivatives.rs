@@ -220,7 +220,7 @@ fn the_assembled_damping_is_the_sum_of_the_dampers() {
         let product = assembled(&dynamics, &x, weights).product(&dynamics.elements.pattern, &v);
         let largest = expected.iter().map(|p| p.length()).fold(0.0, f64::max);
         for (a, b) in expected.iter().zip(&product) {
-            assert!((*a - *b).length() < 1e-12 * largest);
+            assert!((*a - *b).length() < 1e-6 * largest); // blocks are in single precision
         }
     }
 }
@@ -260,7 +260,7 @@ fn drag_is_the_same_as_a_matrix_and_face_by_face() {
         .add_outer_matrix(&x, 0.2, &dampers.drag, weights, &mut matrix);
     let product = matrix.product(&dynamics.elements.pattern, &v);
     for (a, b) in expected.iter().zip(&product) {
-        assert!((*a - *b).length() < 1e-14, "{a} and {b}");
+        assert!((*a - *b).length() < 1e-8, "{a} and {b}"); // of 0.01, by blocks in single precision
     }
 }
 

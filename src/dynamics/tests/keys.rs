@@ -10,8 +10,9 @@ fn converged() -> Settings {
     Settings {
         integrator: Integrator::Implicit(Implicit {
             max_loop: 0.01,
-            iterations: 1000,
-            tolerance: 1e-8,
+            iterations: 200,
+            tolerance: 1e-6,
+            ..Implicit::default()
         }),
         ..Settings::default()
     }
@@ -268,6 +269,7 @@ fn the_keys_of_the_integrators_do_what_they_say() {
             max_loop,
             iterations,
             tolerance,
+            ..Implicit::default()
         }))
     };
     for (max_loop, loops) in [(1.0, 1), (0.02, 1), (0.0199, 2), (0.001, 20)] {
