@@ -357,8 +357,7 @@ fn soft_pins_and_open_seams_have_their_derivatives() {
         let mut matrix = BlockMatrix::default();
         matrix.reset(&elements.pattern);
         elements.add_outer_matrix(&x, time, &[], STIFFNESS, &mut matrix);
-        let out = matrix.product(&elements.pattern, d);
-        out
+        matrix.product(&elements.pattern, d)
     };
     assert_consistent(&x, &energy, &force, &product);
 }
