@@ -10,8 +10,9 @@ import subprocess
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PERCALE = pathlib.Path(os.environ.get("PERCALE", ROOT / "target" / "release" / "percale"))
 
-# frames that take half a second or more
-LONG = ["run", "drop", "--frames", "3", "--set", "cloth.0.shape.cells=[50, 50]", "--set", "fps=15"]
+# frames that take half a second or more, in many intervals
+CHANGES = ["cloth.0.shape.cells=[100, 100]", "fps=15", "time.max_interval=0.0625"]
+LONG = ["run", "drop", "--frames", "3", *(word for change in CHANGES for word in ("--set", change))]
 
 
 class Terminal:
