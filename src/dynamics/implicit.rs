@@ -185,41 +185,80 @@ impl Solve<'_> {
         tension: &mut [f64],
     ) {
         let clock = Instant::now();
+        let system = self.system;
+        self.linearise(start, shares, x, v);
+        self.set_rows(shares, x, v, rows, tension);
+        let still = rows.potential();
+        self.coast(v, rows);
+        self.assembly_ms += milliseconds(clock);
+        let clock = Instant::now();
+        self.fall(rows);
+        let pattern = &system.elements.pattern;
+        let is_first = shares[0] == 0.0;
+        self.preconditioner
+            .update(&self.matrix, pattern, system.hierarchy, rows, is_first);
+        self.pass(rows, still);
+        self.shift(rows);
+        rows.renew();
+        self.translate(v, rows);
+        rows.end(tension);
+        self.solve_ms += milliseconds(clock);
+    }
+
+    fn is_free(&self, node: usize) -> bool {
+        self.system.inverse_mass[node] > 0.0
+    }
+
+    /// A, unless that of an earlier loop is young enough; d of what is scripted, and b − A d.
+    fn linearise(&mut self, start: &Start<'_>, shares: [f64; 2], x: &[DVec3], v: &[DVec3]) {
         let (system, h) = (self.system, self.h);
+        let elements = system.elements;
         let time = start.time + shares[0] * start.dt;
         let mut dampers = Dampers::default();
         system.outer_dampers(x, v, time, &mut dampers);
-        system.elements.bending.measure(x, &mut self.bent);
+        elements.bending.measure(x, &mut self.bent);
         let mut f = Vec::new();
         system.outer_force(start, shares[1], x, &dampers, &mut f);
-        let elements = system.elements;
         elements.add_forces(&self.parts, (x, &self.bent), &mut f);
         if self.age + 0.5 * h >= self.settings.matrix_age {
             self.assemble(x, time + h, &dampers);
             self.age = 0.0;
         }
         self.age += h;
-        let free = |i: usize| system.inverse_mass[i] > 0.0;
         self.d.clear();
-        self.d.extend((0..x.len()).map(|i| match free(i) {
-            true => DVec3::ZERO,
-            false => (shares[1] - shares[0]) * (start.target[i] - start.x[i]),
-        }));
+        for i in 0..x.len() {
+            self.d.push(match self.is_free(i) {
+                true => DVec3::ZERO,
+                false => (shares[1] - shares[0]) * (start.target[i] - start.x[i]),
+            });
+        }
         self.matrix.multiply(
-            &system.elements.pattern,
+            &elements.pattern,
             &self.d,
             &mut self.short,
             &mut self.product,
         );
         self.q0.clear();
         for i in 0..x.len() {
-            self.q0.push(match free(i) {
+            self.q0.push(match self.is_free(i) {
                 true => system.mass[i] / h * v[i] + f[i] - self.product[i],
                 false => DVec3::ZERO,
             });
         }
+    }
+
+    /// The rows of this loop.
+    fn set_rows(
+        &self,
+        shares: [f64; 2],
+        x: &[DVec3],
+        v: &[DVec3],
+        rows: &mut Rows,
+        tension: &[f64],
+    ) {
+        let (system, h) = (self.system, self.h);
         let ahead: Vec<DVec3> = (0..x.len())
-            .map(|i| match free(i) {
+            .map(|i| match self.is_free(i) {
                 true => x[i] + h * (v[i] + h * system.gravity),
                 false => x[i] + self.d[i],
             })
@@ -236,50 +275,44 @@ impl Solve<'_> {
         };
         rows.begin(&linear, &system.elements.faces, tension);
         rows.set_radii(false);
-        let still = rows.potential();
-        // everything goes on as it did, then it falls
-        for i in 0..x.len() {
-            self.p[i] = if free(i) { h * v[i] } else { DVec3::ZERO };
-        }
+    }
+
+    /// Everything goes on as it did.
+    fn coast(&mut self, v: &[DVec3], rows: &mut Rows) {
+        self.look(|solve, i| solve.h * v[i]);
         self.matrix.multiply(
-            &system.elements.pattern,
+            &self.system.elements.pattern,
             &self.p,
             &mut self.short,
             &mut self.product,
         );
         self.q.clear();
-        for i in 0..x.len() {
-            let moved = if free(i) {
-                self.product[i]
-            } else {
-                DVec3::ZERO
-            };
-            self.q.push(self.q0[i] - moved);
+        for i in 0..v.len() {
+            self.q.push(match self.is_free(i) {
+                true => self.q0[i] - self.product[i],
+                false => DVec3::ZERO,
+            });
             self.d[i] += self.p[i];
         }
         rows.look_along(&self.p);
         rows.advance(1.0);
-        for i in 0..x.len() {
-            self.p[i] = if free(i) {
-                h * h * system.gravity
-            } else {
-                DVec3::ZERO
+        rows.add_forces(&self.q, &mut self.r);
+    }
+
+    /// And falls, as far as that is downhill: where nothing holds the cloth it is the solution.
+    fn fall(&mut self, rows: &mut Rows) {
+        self.look(|solve, _| solve.h * solve.h * solve.system.gravity);
+        self.search(rows);
+    }
+
+    /// Sets the direction p, of free nodes.
+    fn look(&mut self, direction: impl Fn(&Self, usize) -> DVec3) {
+        for i in 0..self.d.len() {
+            self.p[i] = match self.is_free(i) {
+                true => direction(self, i),
+                false => DVec3::ZERO,
             };
         }
-        rows.add_forces(&self.q, &mut self.r);
-        self.assembly_ms += milliseconds(clock);
-        let clock = Instant::now();
-        self.search(rows);
-        let pattern = &system.elements.pattern;
-        let is_first = shares[0] == 0.0;
-        self.preconditioner
-            .update(&self.matrix, pattern, system.hierarchy, rows, is_first);
-        self.pass(rows, still);
-        self.shift(rows);
-        rows.renew();
-        self.translate(v, rows);
-        rows.end(tension);
-        self.solve_ms += milliseconds(clock);
     }
 
     /// M/h² + D/h + K at x.
@@ -368,10 +401,7 @@ impl Solve<'_> {
             k += 1;
         }
         if self.potential(rows) > still {
-            for i in 0..self.d.len() {
-                let free = self.system.inverse_mass[i] > 0.0;
-                self.p[i] = if free { -self.d[i] } else { DVec3::ZERO };
-            }
+            self.look(|solve, i| -solve.d[i]);
             self.search(rows);
         }
     }
@@ -419,13 +449,10 @@ impl Solve<'_> {
                 *mass += system.mass[i];
             }
         }
-        for i in 0..self.d.len() {
-            let (force, mass) = sums[self.pieces.of[i] as usize];
-            self.p[i] = match system.inverse_mass[i] > 0.0 {
-                true => self.h * self.h / mass * force,
-                false => DVec3::ZERO,
-            };
-        }
+        self.look(|solve, i| {
+            let (force, mass) = sums[solve.pieces.of[i] as usize];
+            solve.h * solve.h / mass * force
+        });
         self.search(rows);
     }
 
