@@ -282,12 +282,16 @@ fn run(scene: &Scene) -> (usize, Option<Pinch>) {
 
 #[test]
 fn a_cloth_between_two_boxes_that_overlap_is_pinched_by_both_and_by_as_much_as_they_overlap() {
-    for form in [
+    const NEWMARK: &str = "[dynamics]\nintegrator = { kind = \"newmark\" }\n";
+    let forms = [
         "",
         "[[response]]\nkind = \"impulses\"",
         "[repulsion]\nmax_sweeps = 0",
-    ] {
-        let (_, pinch) = run(&plates(0.031, form));
+    ];
+    // the one solve leaves the cloth between the boxes less flat, and an overlap is measured along its normals
+    let all = forms.map(|form| [(form, "", 1e-3), (form, NEWMARK, 1e-6)]);
+    for (form, integrator, exact) in all.into_iter().flatten() {
+        let (_, pinch) = run(&plates(0.031, &format!("{integrator}{form}")));
         let pinch = pinch.expect("there is no room for cloth");
         println!("{form}: {pinch}");
         let names: Vec<&str> = pinch.objects.iter().map(|o| o.name.as_str()).collect();
@@ -298,9 +302,8 @@ fn a_cloth_between_two_boxes_that_overlap_is_pinched_by_both_and_by_as_much_as_t
         assert_eq!(pinch.frame, 12);
         let room = 0.03 - 0.031 * pinch.time / 0.2;
         assert!(room < 0.0, "no earlier than they touch: {room}");
-        // along normals of cloth that does not lie quite flat: a cosine short
         assert!(
-            (pinch.overlap + room).abs() < 1e-3 * room.abs() + 1e-9,
+            (pinch.overlap + room).abs() < exact * room.abs() + 1e-9,
             "{} of {room}",
             pinch.overlap
         );
