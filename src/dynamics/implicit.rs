@@ -292,10 +292,13 @@ impl Solve<'_> {
         rows.add_forces(&self.q, &mut self.r);
     }
 
-    /// And falls, as far as that is downhill: where nothing holds the cloth it is the solution.
+    /// And falls or slides, each piece as a whole: where nothing else acts on it, it is the solution. What slides is
+    /// moved by the small difference of its load and its friction, so that is first found by what presses.
     fn fall(&mut self, rows: &mut Rows) {
-        self.look(|solve, _| solve.h * solve.h * solve.system.gravity);
-        self.search_if_worth(rows);
+        self.shift(rows);
+        rows.renew_radii();
+        rows.add_forces(&self.q, &mut self.r);
+        self.shift(rows);
     }
 
     /// Sets the direction p, of free nodes.
@@ -444,22 +447,28 @@ impl Solve<'_> {
         rows.add_forces(&self.q, &mut self.r);
     }
 
-    /// One more direction: the translation of each piece by what is left of the forces on it. What
-    /// rests or slides as a whole does so by the whole of its load.
+    /// One more direction: the translation of each piece by what is left of the forces on it, against its inertia and
+    /// the contacts that hold it. What rests or slides as a whole does so by the whole of its load.
     fn shift(&mut self, rows: &mut Rows) {
         let system = self.system;
-        let mut sums = vec![(DVec3::ZERO, 0.0); self.pieces.count];
+        let mut sums = vec![(DVec3::ZERO, DMat3::ZERO); self.pieces.count];
         for (i, r) in self.r.iter().enumerate() {
             if system.inverse_mass[i] > 0.0 {
-                let (force, mass) = &mut sums[self.pieces.of[i] as usize];
+                let (force, stiffness) = &mut sums[self.pieces.of[i] as usize];
                 *force += *r;
-                *mass += system.mass[i];
+                let inertia = system.mass[i] / (self.h * self.h);
+                *stiffness += DMat3::from_diagonal(DVec3::splat(inertia));
             }
         }
-        self.look(|solve, i| {
-            let (force, mass) = sums[solve.pieces.of[i] as usize];
-            solve.h * solve.h / mass * force
-        });
+        rows.add_to_pieces(&self.pieces, |piece, block| sums[piece as usize].1 += block);
+        let ways = sums
+            .iter()
+            .map(|(force, stiffness)| match *force == DVec3::ZERO {
+                true => DVec3::ZERO,
+                false => stiffness.inverse() * *force,
+            });
+        let ways: Vec<DVec3> = ways.collect();
+        self.look(|solve, i| ways[solve.pieces.of[i] as usize]);
         self.search_if_worth(rows);
     }
 

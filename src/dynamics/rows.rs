@@ -16,7 +16,7 @@
 //! A solve looks along a direction again and again. What it needs for that is kept apart from the
 //! rows ([`Pull`]), and so are the forces: most of the time is spent on reading them.
 
-use glam::{DVec3, Mat3A, Vec3};
+use glam::{DMat3, DVec3, Mat3A, Vec3};
 use rayon::prelude::*;
 
 use super::contacts::Contacts;
@@ -297,6 +297,23 @@ impl Rows {
         }
     }
 
+    /// Calls with the piece of each row and with its matrix for a translation of that piece, where there is any.
+    pub(super) fn add_to_pieces(&self, pieces: &Pieces, mut add: impl FnMut(u32, DMat3)) {
+        for (number, row) in self.rows.iter().enumerate() {
+            let of = row.nodes.map(|node| match node {
+                NONE => NONE,
+                _ => pieces.of[node as usize],
+            });
+            for k in (0..4).filter(|&k| of[k] != NONE && !of[..k].contains(&of[k])) {
+                let own = (k..4).filter(|&l| of[l] == of[k]);
+                let weight: f64 = own.map(|l| row.weights[l]).sum();
+                if weight.abs() > 1e-9 {
+                    add(of[k], weight * weight * double(self.block(number)));
+                }
+            }
+        }
+    }
+
     /// All rows, by number.
     pub(super) fn all(&self) -> &[Row] {
         &self.rows
@@ -409,6 +426,11 @@ impl Rows {
         let count = self.contact_of.len();
         self.rows[..count].iter().zip(self.forces.iter().copied())
     }
+}
+
+fn double(block: Mat3A) -> DMat3 {
+    let [x, y, z] = [block.x_axis, block.y_axis, block.z_axis].map(|axis| axis.as_dvec3());
+    DMat3::from_cols(x, y, z)
 }
 
 /// What rows are set up from.
