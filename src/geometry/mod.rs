@@ -17,6 +17,7 @@ mod proof;
 pub(crate) mod proximity;
 pub(crate) mod sweep;
 mod sweep32;
+pub(crate) mod tangle;
 pub(crate) mod topology;
 
 pub use aabb::Aabb;
@@ -30,3 +31,4 @@ pub use mesh::{Body, BodyKind, Mesh};
 pub use proof::Proof;
 pub use proximity::{Closest, Proximity};
 pub use sweep::Sweep;
+pub use tangle::{BadTangle, Exempt, Tangle};

@@ -96,6 +96,7 @@ impl Refusal {
             Self::NotCertified(StepError::Unresolved { .. }) => "unresolved",
             Self::NotCertified(StepError::Pinched(_)) => "pinched",
             Self::NotCertified(StepError::Crossing { .. }) => "crossing",
+            Self::NotCertified(StepError::NewPath { .. }) => "new_path",
             Self::NotCertified(StepError::BadCandidate(_) | StepError::BadValue(_)) => "unusable",
         }
     }

@@ -460,8 +460,8 @@ impl Simulation {
             rest: self.surfaces.rest(),
             gap: None,
         };
-        let x = self.state.positions();
-        self.collider.proximities(x, &margin, None)
+        let (x, exempt) = (self.state.positions(), self.state.exempt());
+        self.collider.near(x, exempt, &margin, None)
     }
 
     fn kinetic_energy(&self) -> f64 {

@@ -21,6 +21,7 @@ mod classify;
 mod distance;
 mod export;
 mod fan;
+mod list;
 mod parity;
 mod paths;
 mod perturb;
@@ -30,6 +31,7 @@ mod trace;
 mod weld;
 
 pub use export::PathSummary;
+pub use list::RINGS;
 pub use paths::{Contour, Kind, Path, PathKind, Spot};
 pub use regions::Inside;
 pub use segments::{Crossing, End, Location, Segment, Segments};
