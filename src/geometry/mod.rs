@@ -29,6 +29,7 @@ pub use intersect::{Crossings, Scope, crossing_faces, crossings};
 pub use margin::Margin;
 pub use mesh::{Body, BodyKind, Mesh};
 pub use proof::Proof;
+pub(crate) use proximity::closest_points_vertex_face;
 pub use proximity::{Closest, Proximity};
 pub use sweep::Sweep;
 pub use tangle::{BadTangle, Exempt, Tangle};
