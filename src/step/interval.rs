@@ -186,6 +186,7 @@ impl<'a> Interval<'a> {
             let x0 = start.positions();
             dynamics.propose_touching(x0, velocities, target, time, dt, contact, tension)
         });
+        phases.draw_ms += proposal.draw_ms;
         phases.propose_ms -= proposal.contact.spent_ms;
         phases.repel_ms += proposal.contact.spent_ms;
         flush_tiny(&mut proposal.x);
