@@ -19,9 +19,12 @@ pub struct Attraction {
     pub share: f64,
     /// What is lacking counts up to this, m.
     pub reach: f64,
-    /// Time in which the way becomes a third, s.
+    /// Time in which the way becomes a third, s; longer where loops are long.
     pub lag: f64,
 }
+
+/// A pull takes at least so many loops for its way: a handful of them on one vertex is still stable.
+const LOOPS: f64 = 4.8;
 
 /// The same by nodes, within an interval.
 #[derive(Clone, Debug)]
@@ -39,9 +42,11 @@ pub(super) struct Drawn {
 }
 
 impl Drawn {
-    /// None where nothing can move. `node_of` has `u32::MAX` for vertices that are no nodes.
+    /// None where nothing can move; for loops of at most `h` seconds. `node_of` has `u32::MAX` for
+    /// vertices that are no nodes.
     pub(super) fn new(
         attraction: &Attraction,
+        h: f64,
         node_of: &[u32],
         inverse_mass: &[f64],
         [x0, target]: [&[DVec3]; 2],
@@ -60,6 +65,7 @@ impl Drawn {
             lag,
             ..
         } = *attraction;
+        let lag = lag.max(LOOPS * h);
         (softness > 0.0).then(|| Self {
             others: [sum(x0), sum(target)],
             parts: free

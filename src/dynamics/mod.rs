@@ -423,8 +423,14 @@ impl Dynamics {
         tension: &[Tension],
     ) -> Proposal {
         let node_of = self.node_of();
+        let longest = match self.attractions.is_empty() {
+            true => 0.0,
+            false => self.max_loop(x0).min(dt),
+        };
         let drawn: Vec<Drawn> = (self.attractions.iter())
-            .filter_map(|each| Drawn::new(each, &node_of, &self.inverse_mass, [x0, target]))
+            .filter_map(|each| {
+                Drawn::new(each, longest, &node_of, &self.inverse_mass, [x0, target])
+            })
             .collect();
         let start = Start {
             drawn: &drawn,

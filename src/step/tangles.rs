@@ -16,12 +16,17 @@ use crate::error::{Pinch, StartError};
 use crate::geometry::tangle::grown;
 use crate::geometry::{Mesh, Pair, Proximity, Tangle};
 use crate::state::Surfaces;
-use crate::untangle::{self, Instant, Method, Pull, RINGS, Rest, TargetSettings};
+use crate::untangle::{self, Instant, Method, Pull, RINGS, Rest, TargetSettings, body};
 use crate::verify::{self, Verified};
 
-/// Time in which a pull shortens its way to a third, s: a frame or so, and many loops of an
-/// integrator.
-const LAG: f64 = 0.02;
+/// Time in which a pull shortens its way to a third, s: less than a frame, and many loops of an
+/// integrator. Under gravity cloth sags by the square of it, 1 mm, which has to be less than what
+/// pulls go beyond contact.
+const LAG: f64 = 0.01;
+
+/// The same where cloth is pulled out of a body: the body carries it, and fine cloth is to get out
+/// against its weight.
+const LAG_OF_BODY: f64 = 0.005;
 
 /// What is lacking counts up to so many mean edges of the faces along the path: it limits the speed
 /// of the cure to half of it per [`LAG`].
@@ -81,15 +86,23 @@ impl Cure {
                 analysis: &analysis,
                 orientation: self.orientation.as_deref(),
             };
-            let all = (0..analysis.contours.len() as u32).map(|k| (k, Method::default()));
+            let is_of_cloth = |k: &u32| !body::is_of_body(state.mesh(), &analysis, *k);
+            let of_cloth = (0..analysis.contours.len() as u32).filter(is_of_cloth);
+            let all = of_cloth.map(|k| (k, Method::default()));
             let targets = untangle::targets(at, all, &TargetSettings::default());
             let reach: Vec<f64> = (0..analysis.contours.len() as u32)
                 .map(|k| REACH * at.mean_edge(k))
                 .collect();
             let each = targets.pulls.iter();
             let mut attractions: Vec<Attraction> = each
-                .map(|pull| attraction(pull, reach[pull.contour as usize]))
+                .map(|pull| attraction(pull, reach[pull.contour as usize], LAG))
                 .collect();
+            for tangle in state.tangles() {
+                let out = body::push_out(at.mesh, at.x, &analysis, tangle);
+                let (pulls, edge) = out.unwrap_or_default();
+                let each = pulls.iter();
+                attractions.extend(each.map(|pull| attraction(pull, REACH * edge, LAG_OF_BODY)));
+            }
             limit(&mut attractions, state.positions().len());
             attractions
         });
@@ -112,7 +125,7 @@ impl Cure {
     }
 }
 
-fn attraction(pull: &Pull, reach: f64) -> Attraction {
+fn attraction(pull: &Pull, reach: f64, lag: f64) -> Attraction {
     let from = pull.from.parts();
     let to = pull.to.into_iter().flat_map(|to| to.parts());
     Attraction {
@@ -120,7 +133,7 @@ fn attraction(pull: &Pull, reach: f64) -> Attraction {
         wanted: pull.wanted,
         share: pull.weight,
         reach,
-        lag: LAG,
+        lag,
     }
 }
 

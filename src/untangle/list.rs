@@ -5,11 +5,16 @@
 //! faces on it, those with a vertex inside, and some rings around, on its own side and on that of its
 //! partner. Paths move from face to face while they are cured, so rings are what gives them room
 //! until they are listed anew.
+//!
+//! A path that is its own partner runs along one layer and back along the other. What is inside of it
+//! is shared out: to the strand that is nearer, counted in faces; otherwise each layer could fold
+//! through itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Analysis;
-use super::paths::Path;
+use super::paths::{Fold, Path};
+use super::regions::Inside;
 use crate::geometry::tangle::grown;
 use crate::geometry::{Mesh, Tangle};
 
@@ -28,7 +33,13 @@ impl Analysis {
                 continue; // with its partner
             }
             let mut draft = Draft::default();
-            for (&segment, &face) in path.segments.iter().zip(&path.faces) {
+            let is_own = path.partner == number && path.fold == Fold::Twice;
+            let strand = match path.partner == number && !is_own {
+                true => path.segments.len() / 2,
+                false => path.segments.len(),
+            };
+            let along = path.segments.iter().zip(&path.faces);
+            for (&segment, &face) in along.take(strand) {
                 let [f, g] = self.segments.segments[segment as usize].faces;
                 let other = if face == f { g } else { f };
                 // two paths may pass one pair of faces, and one that turns back passes it twice
@@ -38,10 +49,15 @@ impl Analysis {
                 draft.sides[0].push(face);
                 draft.sides[1].push(other);
             }
-            draft.inside[0] = inside(mesh, path);
-            match path.partner == number {
-                true => draft.make_one(),
-                false => draft.inside[1] = inside(mesh, &self.paths[path.partner as usize]),
+            let own = inside(mesh, path);
+            if is_own {
+                draft.make_one(own);
+            } else if path.partner == number {
+                draft.inside = share_out(mesh, &own, &draft.sides);
+            } else {
+                let partner = &self.paths[path.partner as usize];
+                draft.inside = [own, inside(mesh, partner)];
+                draft.is_cut = [path, partner].map(|path| path.inside == Inside::Partner);
             }
             drafts.push(draft);
         }
@@ -70,6 +86,44 @@ fn inside(mesh: &Mesh, path: &Path) -> Vec<u32> {
         .collect()
 }
 
+/// Shares faces out among two strands: to the one that is nearer, from face to face within them, and to
+/// both where that is undecided.
+fn share_out(mesh: &Mesh, faces: &[u32], strands: &[Vec<u32>; 2]) -> [Vec<u32>; 2] {
+    let all = grown(mesh, &[faces, &strands[0], &strands[1]].concat(), 0);
+    let steps = strands.each_ref().map(|strand| {
+        let place = |face: u32| all.binary_search(&face).ok();
+        let mut steps = vec![u32::MAX; all.len()];
+        let mut reached: Vec<usize> = Vec::new();
+        for at in strand.iter().filter_map(|&face| place(face)) {
+            if std::mem::replace(&mut steps[at], 0) != 0 {
+                reached.push(at);
+            }
+        }
+        let mut next = 0;
+        while let Some(&at) = reached.get(next) {
+            next += 1;
+            for v in mesh.faces()[all[at] as usize] {
+                for neighbour in mesh.faces_of_vertex(v).iter().filter_map(|&f| place(f)) {
+                    if steps[neighbour] == u32::MAX {
+                        steps[neighbour] = steps[at] + 1;
+                        reached.push(neighbour);
+                    }
+                }
+            }
+        }
+        steps
+    });
+    let [first, second] = &steps;
+    let nearer = |own: &[u32], other: &[u32]| -> Vec<u32> {
+        let steps = own.iter().zip(other).zip(&all);
+        steps
+            .filter(|((own, other), _)| own <= other)
+            .map(|(_, &face)| face)
+            .collect()
+    };
+    [nearer(first, second), nearer(second, first)]
+}
+
 /// A tangle whose sets are still without rings and in no order.
 #[derive(Default)]
 struct Draft {
@@ -78,16 +132,18 @@ struct Draft {
     inside: [Vec<u32>; 2],
     /// Whether both sides are the same.
     is_one: bool,
+    /// Whether a side has no inside because all that is beside the slit was passed.
+    is_cut: [bool; 2],
 }
 
 impl Draft {
-    /// A path that is its own partner: it may cross itself anywhere.
-    fn make_one(&mut self) {
+    /// A path that runs twice round a one-sided surface: it may cross itself anywhere.
+    fn make_one(&mut self, inside: Vec<u32>) {
         self.is_one = true;
         let [a, b] = &self.sides;
         let both = [&a[..], b].concat();
         self.sides = [both.clone(), both];
-        self.inside[1] = self.inside[0].clone();
+        self.inside = [inside.clone(), inside];
     }
 
     fn tangle(self, mesh: &Mesh) -> Tangle {
@@ -95,16 +151,22 @@ impl Draft {
             mut path,
             sides: [mut a, mut b],
             inside,
+            is_cut,
             ..
         } = self;
         a.extend(&inside[0]);
         b.extend(&inside[1]);
         path.sort_unstable();
         path.dedup();
+        let sides = [a, b].map(|side| grown(mesh, &side, RINGS));
+        let mut inside = inside.map(|faces| grown(mesh, &faces, 0));
+        for k in (0..2).filter(|&k| is_cut[k]) {
+            inside[k].clone_from(&sides[k]);
+        }
         Tangle {
             path,
-            sides: [a, b].map(|side| grown(mesh, &side, RINGS)),
-            inside: inside.map(|faces| grown(mesh, &faces, 0)),
+            sides,
+            inside,
         }
     }
 }

@@ -18,6 +18,7 @@ use crate::geometry::MeshError;
 use crate::geometry::{Mesh, mesh::check_positions};
 
 mod attract;
+pub(crate) mod body;
 mod chart;
 mod classify;
 mod components;
