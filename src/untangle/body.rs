@@ -5,7 +5,7 @@
 //! (\[BWK03\] for the closest points). Behind is where the normal of what is closest points away: of a
 //! face its own, of an edge the sum of both, of a corner the sum weighted by angles (\[BA05\]). Where
 //! faces and edges of the body pass the cloth between its vertices, these points of the cloth are
-//! pulled the same way; and where a corner of it sticks out through the cloth, what is closest to it
+//! pulled the same way, and so are its edges where they cut off sharp edges of the body; where a corner of it sticks out through the cloth, what is closest to it
 //! is pulled over it.
 //!
 //! Bodies face outwards, floors up. What is closest to a border of an open surface is left alone: it
@@ -19,6 +19,13 @@ use crate::geometry::{Closest, Mesh, Pair, Tangle};
 
 /// How far beyond the surface a pull ends, in mean edges of the cloth.
 const CLEARANCE: f64 = 0.1;
+
+/// Cloth that has cut off an edge of a body is looked for within so many mean edges of the cloth.
+const REACH: f64 = 1.0;
+
+/// An edge of a body is sharp if the normals on either side of it differ by more than that of this
+/// cosine: cloth between its vertices can cut off no more than a sliver of others.
+const SHARP: f64 = 0.9;
 
 /// A pull from a point on a path counts this share of one from a vertex.
 const PATH_WEIGHT: f64 = 0.5;
@@ -45,7 +52,7 @@ pub(crate) fn push_out(
     let behind = corners_within(mesh, &tangle.inside[body]);
     let (cloth, body) = (&tangle.sides[1 - body], &tangle.sides[body]);
     let edge = mean_edge(mesh, x, cloth);
-    let clearance = CLEARANCE * edge;
+    let (clearance, reach) = (CLEARANCE * edge, REACH * edge);
     let mut pulls = Vec::new();
     let mut pull = |from: Point, to: Point, normal: DVec3, weight: f64| {
         pulls.push(Pull {
@@ -70,6 +77,34 @@ pub(crate) fn push_out(
         };
         if (p - to.position(x)).dot(normal) < clearance {
             pull(Point::vertex(vertex), to, normal, 1.0);
+        }
+    }
+
+    // cloth that cuts off an edge of the body between its own vertices, or is about to
+    let sharp = sharp_edges(mesh, x, body);
+    for edge in edges_of(mesh, cloth) {
+        let ends = mesh.edges()[edge as usize];
+        let [p, q] = ends.map(|v| x[v as usize]);
+        for &(other, normal) in &sharp {
+            let sides = mesh.edges()[other as usize];
+            let [a, b] = sides.map(|v| x[v as usize]);
+            let pair = Pair::EdgeEdge { a: 0, b: 1 };
+            let closest = Closest::of(pair, [p, q, a, b]);
+            let [_, s, _, t] = closest.weights;
+            if closest.weights.contains(&0.0) || closest.distance_squared > reach * reach {
+                continue; // a vertex is nearer, or nothing is near
+            }
+            let (from, to) = (Point::edge(ends, s), Point::edge(sides, -t));
+            let at = from.position(x);
+            let above = (at - to.position(x)).dot(normal);
+            let is_behind = |(to, normal): (Point, DVec3)| (at - to.position(x)).dot(normal) < 0.0;
+            let is_due = match above >= 0.0 {
+                true => above < clearance,
+                false => nearest(mesh, x, at, body).is_some_and(is_behind),
+            };
+            if is_due {
+                pull(from, to, normal, 1.0);
+            }
         }
     }
 
@@ -103,6 +138,36 @@ pub(crate) fn push_out(
         }
     }
     Some((pulls, edge))
+}
+
+/// Edges of faces, ascending.
+fn edges_of(mesh: &Mesh, faces: &[u32]) -> Vec<u32> {
+    let mut edges: Vec<u32> = (faces.iter())
+        .flat_map(|&face| mesh.face_edges()[face as usize])
+        .collect();
+    edges.sort_unstable();
+    edges.dedup();
+    edges
+}
+
+/// Convex edges of a body that are not nearly flat, with their unit normals.
+fn sharp_edges(mesh: &Mesh, x: &[DVec3], faces: &[u32]) -> Vec<(u32, DVec3)> {
+    let sharp = |edge: u32| {
+        let &[f, g] = mesh.faces_of_edge(edge) else {
+            return None;
+        };
+        let [m, n] = [f, g].map(|face| unit_normal(mesh, x, face));
+        let ends = mesh.edges()[edge as usize];
+        let apex = mesh.faces()[g as usize]
+            .into_iter()
+            .find(|v| !ends.contains(v))?;
+        let beyond = (x[apex as usize] - x[ends[0] as usize]).dot(m);
+        (m.dot(n) < SHARP && beyond < 0.0).then(|| (edge, (m + n).normalize_or_zero()))
+    };
+    edges_of(mesh, faces)
+        .into_iter()
+        .filter_map(sharp)
+        .collect()
 }
 
 fn mean_edge(mesh: &Mesh, x: &[DVec3], faces: &[u32]) -> f64 {
