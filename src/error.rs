@@ -245,7 +245,8 @@ impl fmt::Display for RefusedStart {
         write!(
             f,
             "the start is tangled: {count} crossing face pairs, first {a} and {b} (counted from 0 in each object) \
-             at ({x:.4}, {y:.4}, {z:.4}) m; move the objects apart or repair the mesh"
+             at ({x:.4}, {y:.4}, {z:.4}) m; move the objects apart, repair the mesh (`percale untangle`), \
+             or let the run untangle it (`start = \"untangle\"`)"
         )
     }
 }

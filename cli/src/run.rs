@@ -148,8 +148,7 @@ impl Run {
             true => start.to_string(),
             false => match ResultFolder::refuse(path, scene, start, self.force) {
                 Ok(_) => format!(
-                    "{start}, or let the run untangle it (`start = \"untangle\"`, or --set start=untangle), \
-                     or repair the meshes first (`percale untangle`); look at it with `percale check {0} --paths` or `percale render {0} --paths`",
+                    "{start}; look at it with `percale check {0} --paths` or `percale render {0} --paths`",
                     path.display()
                 ),
                 Err(error) => {

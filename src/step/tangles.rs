@@ -41,6 +41,7 @@ pub(super) struct Cure {
     /// Lengths of each face's sides at rest, m.
     rest: Vec<[f64; 3]>,
     orientation: Option<Vec<bool>>,
+    thickness: Vec<f64>,
 }
 
 /// What a look at a tangled state found.
@@ -61,6 +62,7 @@ impl Cure {
         Self {
             rest: mesh.faces().iter().map(lengths).collect(),
             orientation: mesh.orientation(),
+            thickness: surfaces.thickness().to_vec(),
         }
     }
 
@@ -98,7 +100,7 @@ impl Cure {
                 .map(|pull| attraction(pull, reach[pull.contour as usize], LAG))
                 .collect();
             for tangle in state.tangles() {
-                let out = body::push_out(at.mesh, at.x, &analysis, tangle);
+                let out = body::push_out(at.mesh, at.x, &self.thickness, &analysis, tangle);
                 let (pulls, edge) = out.unwrap_or_default();
                 let each = pulls.iter();
                 attractions.extend(each.map(|pull| attraction(pull, REACH * edge, LAG_OF_BODY)));

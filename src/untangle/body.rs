@@ -17,8 +17,8 @@ use super::Analysis;
 use super::pulls::{Point, Pull};
 use crate::geometry::{Closest, Mesh, Pair, Tangle};
 
-/// How far beyond the surface a pull ends, in mean edges of the cloth.
-const CLEARANCE: f64 = 0.1;
+/// How far beyond the surface a pull ends, in mean edges of the cloth, if its thickness is less.
+const CLEARANCE: f64 = 0.02;
 
 /// Cloth that has cut off an edge of a body is looked for within so many mean edges of the cloth.
 const REACH: f64 = 1.0;
@@ -26,6 +26,9 @@ const REACH: f64 = 1.0;
 /// An edge of a body is sharp if the normals on either side of it differ by more than that of this
 /// cosine: cloth between its vertices can cut off no more than a sliver of others.
 const SHARP: f64 = 0.9;
+
+/// Faces of one plane have normals whose cosine is above this.
+const SAME: f64 = 0.99;
 
 /// A pull from a point on a path counts this share of one from a vertex.
 const PATH_WEIGHT: f64 = 0.5;
@@ -41,10 +44,11 @@ fn is_body(mesh: &Mesh, face: u32) -> bool {
 }
 
 /// What pulls the cloth of a tangle out of a body, and the mean edge of that cloth, in metres; none if
-/// there is no body in it.
+/// there is no body in it. `thickness` is that of each vertex, in metres.
 pub(crate) fn push_out(
     mesh: &Mesh,
     x: &[DVec3],
+    thickness: &[f64],
     analysis: &Analysis,
     tangle: &Tangle,
 ) -> Option<(Vec<Pull>, f64)> {
@@ -52,7 +56,16 @@ pub(crate) fn push_out(
     let behind = corners_within(mesh, &tangle.inside[body]);
     let (cloth, body) = (&tangle.sides[1 - body], &tangle.sides[body]);
     let edge = mean_edge(mesh, x, cloth);
-    let (clearance, reach) = (CLEARANCE * edge, REACH * edge);
+    let thick = (cloth.iter().flat_map(|&f| mesh.faces()[f as usize]))
+        .map(|v| 1.5 * thickness[v as usize])
+        .fold(0.0, f64::max);
+    let (clearance, reach) = (thick.max(CLEARANCE * edge), REACH * edge);
+    let is_behind = |p: DVec3| {
+        let nearest = nearest(mesh, x, p, body);
+        nearest.is_some_and(|(to, normal)| (p - to.position(x)).dot(normal) < 0.0)
+    };
+    let is_in = |set: &[u32], face: u32| set.binary_search(&face).is_ok();
+    let found = &analysis.segments;
     let mut pulls = Vec::new();
     let mut pull = |from: Point, to: Point, normal: DVec3, weight: f64| {
         pulls.push(Pull {
@@ -83,9 +96,17 @@ pub(crate) fn push_out(
     // cloth that cuts off an edge of the body between its own vertices, or is about to
     let sharp = sharp_edges(mesh, x, body);
     for edge in edges_of(mesh, cloth) {
+        // crossings ascend by edge
+        let first = found.crossings.partition_point(|c| c.edge < edge);
+        let pierced = found.crossings[first..]
+            .iter()
+            .take_while(|c| c.edge == edge);
+        let pierced: Vec<DVec3> = (pierced.filter(|c| is_in(body, c.face)))
+            .map(|c| unit_normal(mesh, x, c.face))
+            .collect();
         let ends = mesh.edges()[edge as usize];
         let [p, q] = ends.map(|v| x[v as usize]);
-        for &(other, normal) in &sharp {
+        for &(other, normals) in &sharp {
             let sides = mesh.edges()[other as usize];
             let [a, b] = sides.map(|v| x[v as usize]);
             let pair = Pair::EdgeEdge { a: 0, b: 1 };
@@ -95,12 +116,12 @@ pub(crate) fn push_out(
                 continue; // a vertex is nearer, or nothing is near
             }
             let (from, to) = (Point::edge(ends, s), Point::edge(sides, -t));
-            let at = from.position(x);
-            let above = (at - to.position(x)).dot(normal);
-            let is_behind = |(to, normal): (Point, DVec3)| (at - to.position(x)).dot(normal) < 0.0;
+            let normal = (normals[0] + normals[1]).normalize_or_zero();
+            let above = (from.position(x) - to.position(x)).dot(normal);
+            let is_pierced = |m: &DVec3| pierced.iter().any(|n| m.dot(*n) > SAME);
             let is_due = match above >= 0.0 {
                 true => above < clearance,
-                false => nearest(mesh, x, at, body).is_some_and(is_behind),
+                false => normals.iter().all(is_pierced),
             };
             if is_due {
                 pull(from, to, normal, 1.0);
@@ -112,13 +133,13 @@ pub(crate) fn push_out(
     for vertex in behind {
         let of_body = at_corner(mesh, x, vertex);
         let of_cloth = closest_point(mesh, x, x[vertex as usize], cloth);
-        if let (Some(normal), Some((from, _))) = (of_body, of_cloth) {
+        if let (Some(normal), Some((from, _))) = (of_body, of_cloth)
+            && is_behind(from.position(x))
+        {
             pull(from, Point::vertex(vertex), normal.normalize_or_zero(), 1.0);
         }
     }
 
-    let is_in = |set: &[u32], face: u32| set.binary_search(&face).is_ok();
-    let found = &analysis.segments;
     for (crossing, location) in found.crossings.iter().zip(&found.locations) {
         let ends = mesh.edges()[crossing.edge as usize];
         let corners = mesh.faces()[crossing.face as usize];
@@ -150,8 +171,8 @@ fn edges_of(mesh: &Mesh, faces: &[u32]) -> Vec<u32> {
     edges
 }
 
-/// Convex edges of a body that are not nearly flat, with their unit normals.
-fn sharp_edges(mesh: &Mesh, x: &[DVec3], faces: &[u32]) -> Vec<(u32, DVec3)> {
+/// Convex edges of a body that are not nearly flat, with the unit normals on either side.
+fn sharp_edges(mesh: &Mesh, x: &[DVec3], faces: &[u32]) -> Vec<(u32, [DVec3; 2])> {
     let sharp = |edge: u32| {
         let &[f, g] = mesh.faces_of_edge(edge) else {
             return None;
@@ -162,7 +183,7 @@ fn sharp_edges(mesh: &Mesh, x: &[DVec3], faces: &[u32]) -> Vec<(u32, DVec3)> {
             .into_iter()
             .find(|v| !ends.contains(v))?;
         let beyond = (x[apex as usize] - x[ends[0] as usize]).dot(m);
-        (m.dot(n) < SHARP && beyond < 0.0).then(|| (edge, (m + n).normalize_or_zero()))
+        (m.dot(n) < SHARP && beyond < 0.0).then_some((edge, [m, n]))
     };
     edges_of(mesh, faces)
         .into_iter()

@@ -31,14 +31,11 @@ impl Generator for Tangle {
             let rows = TABLE_1.iter().map(|row| row.name);
             let names: Vec<&str> = TYPES.into_iter().chain(rows).collect();
             let message = format!("no tangle '{}'; there are: {}", self.name, names.join(", "));
-            return Err(("name".into(), message));
+            return Err(("name", message));
         }
         match (4..=2048).contains(&self.cells) {
             true => Ok(()),
-            false => Err((
-                "cells".into(),
-                format!("{} must be from 4 to 2048", self.cells),
-            )),
+            false => Err(("cells", format!("{} must be from 4 to 2048", self.cells))),
         }
     }
 
