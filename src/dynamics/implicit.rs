@@ -54,7 +54,7 @@ impl Default for Implicit {
         Self {
             max_loop: 1.0 / 960.0,
             iterations: 8,
-            tolerance: 1e-4,
+            tolerance: 1e-5,
             matrix_age: 1.0 / 240.0,
         }
     }
@@ -105,17 +105,11 @@ impl Implicit {
         for k in 1..=loops {
             let shares = [k - 1, k].map(|k| f64::from(k) / f64::from(loops));
             solve.step(&start, shares, &x, &v, rows, tension);
-            for row in rows.contact_rows() {
+            for (row, force) in rows.contact_rows() {
                 // what is scripted takes no part in it
                 let free: f64 = row.weights.iter().sum();
-                let mut moved = DVec3::ZERO;
-                for (&node, &w) in row.nodes.iter().zip(&row.weights) {
-                    if node != super::rows::NONE {
-                        moved += w * solve.d[node as usize];
-                    }
-                }
-                work.energy += row.force.dot(moved);
-                work.momentum += (h * free) * row.force;
+                work.energy += force.dot(row.sum(&solve.d));
+                work.momentum += (h * free) * force;
             }
             for i in 0..n {
                 if system.inverse_mass[i] > 0.0 {
@@ -206,7 +200,7 @@ impl Solve<'_> {
         if start.drawn.is_empty() {
             self.translate(v, rows);
         }
-        rows.end(tension);
+        rows.end(&self.d, tension);
         self.solve_ms += milliseconds(clock);
     }
 
@@ -280,7 +274,6 @@ impl Solve<'_> {
             h,
         };
         rows.begin(&linear, &system.elements.faces, tension);
-        rows.set_radii(false);
     }
 
     /// Everything goes on as it did.
@@ -308,7 +301,7 @@ impl Solve<'_> {
     /// And falls, as far as that is downhill: where nothing holds the cloth it is the solution.
     fn fall(&mut self, rows: &mut Rows) {
         self.look(|solve, _| solve.h * solve.h * solve.system.gravity);
-        self.search(rows);
+        self.search_if_worth(rows);
     }
 
     /// Sets the direction p, of free nodes.
@@ -374,7 +367,7 @@ impl Solve<'_> {
                 }
                 if !is_spent {
                     // the discs follow what presses before it is over
-                    rows.set_radii(true);
+                    rows.renew_radii();
                     rows.add_forces(&self.q, &mut self.r);
                     before = 0.0;
                     if self.error() <= goal {
@@ -383,7 +376,7 @@ impl Solve<'_> {
                 }
             }
             if k == budget / 2 {
-                rows.set_radii(true);
+                rows.renew_radii();
                 rows.add_forces(&self.q, &mut self.r);
                 before = 0.0;
             }
@@ -412,6 +405,20 @@ impl Solve<'_> {
         }
     }
 
+    /// Goes along p to where Φ is least, unless that is hardly away. What is left out is left out of every loop, so
+    /// it has to be far below the tolerance.
+    fn search_if_worth(&mut self, rows: &mut Rows) {
+        let (p, mass) = (&self.p, self.system.mass);
+        let inertia = sum_of(p.len(), |range| {
+            let each = range.map(|i| mass[i] * p[i].length_squared());
+            each.sum()
+        });
+        let gain = self.h * dot(&self.r, p) / (self.mass * inertia).sqrt();
+        if gain > 1e-3 * self.settings.tolerance {
+            self.search(rows);
+        }
+    }
+
     /// Goes along p to where Φ is least.
     fn search(&mut self, rows: &mut Rows) {
         self.matrix.multiply(
@@ -424,8 +431,8 @@ impl Solve<'_> {
         let curvature = dot(&self.p, &self.product);
         let first = -dot(&self.q, &self.p);
         let slope = |alpha: f64| {
-            let [force, change] = rows.slope(alpha);
-            [first + alpha * curvature + force, curvature + change]
+            let [slope, change] = rows.slope(alpha);
+            [first + alpha * curvature + slope, curvature + change]
         };
         let alpha = least(slope);
         if alpha > 0.0 {
@@ -459,7 +466,7 @@ impl Solve<'_> {
             let (force, mass) = sums[solve.pieces.of[i] as usize];
             solve.h * solve.h / mass * force
         });
-        self.search(rows);
+        self.search_if_worth(rows);
     }
 
     /// Moves what is free as a whole, so that its momentum is exact: what acts within it adds up to
@@ -481,8 +488,8 @@ impl Solve<'_> {
             *lack += m * (h * (v[i] + h * system.gravity) - self.d[i]);
             *mass += m;
         }
-        for row in rows.rows.iter().filter(|row| row.is_held()) {
-            sums[group_of(row.first_node())].1 = f64::INFINITY;
+        for node in rows.held_nodes() {
+            sums[group_of(node)].1 = f64::INFINITY;
         }
         for i in 0..self.d.len() {
             let (lack, mass) = sums[group_of(i)];

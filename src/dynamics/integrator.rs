@@ -119,7 +119,7 @@ impl<'a> System<'a> {
             stitch.at(start.time + share * start.dt).add_force(x, f);
         }
         for pin in &self.elements.pins {
-            pin.add_force(start.target, x, f);
+            pin.add_force(start.wanted(pin.node, share), x, f);
         }
     }
 
@@ -148,6 +148,8 @@ impl<'a> System<'a> {
 pub(super) struct Start<'a> {
     pub(super) x: &'a [DVec3],
     pub(super) v: &'a [DVec3],
+    /// Where the script has its nodes at the start.
+    pub(super) from: &'a [DVec3],
     /// End positions of scripted nodes, which move straight.
     pub(super) target: &'a [DVec3],
     /// s.
@@ -169,6 +171,14 @@ impl Start<'_> {
             drawn.add_force(share, self.dt, x, v, f);
         }
         clock.elapsed().as_secs_f64() * 1e3
+    }
+}
+
+impl Start<'_> {
+    /// Where the script has a node after a share of the interval.
+    fn wanted(&self, node: u32, share: f64) -> DVec3 {
+        let (from, target) = (self.from[node as usize], self.target[node as usize]);
+        from + share * (target - from)
     }
 }
 

@@ -26,6 +26,7 @@
 mod air;
 mod attract;
 mod bend;
+mod contacts;
 mod damping;
 mod elements;
 mod fabrics;
@@ -41,6 +42,7 @@ mod springs;
 mod stability;
 mod strain;
 mod stretch;
+mod taut;
 #[cfg(test)]
 mod tests;
 mod touching;
@@ -54,6 +56,7 @@ use crate::touch::{Touch, TouchWork};
 pub use air::Air;
 pub use attract::Attraction;
 use attract::Drawn;
+use contacts::Contacts;
 use elements::Elements;
 pub use elements::RestShape;
 pub use fabrics::{FABRICS, FabricError};
@@ -404,10 +407,12 @@ impl Dynamics {
         time: f64,
         dt: f64,
     ) -> Proposal {
-        self.propose_touching(x0, v0, target, time, dt, None, &[])
+        self.propose_touching(x0, v0, [target, target], time, dt, None, &[])
     }
 
     /// [`Self::propose`] with contact in every loop, and with the tension that the interval before has left.
+    /// Soft pins are pulled to where the script has them by then, on the straight way between the two ends that
+    /// are given.
     #[expect(
         clippy::too_many_arguments,
         reason = "a state, an interval, and what acts in it"
@@ -416,7 +421,7 @@ impl Dynamics {
         &self,
         x0: &[DVec3],
         v0: &[DVec3],
-        target: &[DVec3],
+        [from, target]: [&[DVec3]; 2],
         time: f64,
         dt: f64,
         contact: Option<&mut dyn Touch>,
@@ -436,6 +441,7 @@ impl Dynamics {
             drawn: &drawn,
             x: &self.gather(x0),
             v: &self.gather(v0),
+            from: &self.gather(from),
             target: &self.gather(target),
             time,
             dt,
@@ -451,7 +457,8 @@ impl Dynamics {
                 let list = contact
                     .as_ref()
                     .map_or(Vec::new(), |contact| contact.rows());
-                let mut rows = Rows::new(&list, &node_of, &self.inverse_mass, [x0, target]);
+                let contacts = Contacts::new(&list, &node_of, &self.inverse_mass, [x0, target]);
+                let mut rows = Rows::new(contacts);
                 let mut pull = self.elements.pull_of(tension);
                 let advance = solve.advance(&self.system(), start, &mut rows, &mut pull);
                 left = self.elements.tension_of(&pull);

@@ -221,6 +221,7 @@ impl Preconditioner {
         let Some((coarsest, between)) = levels.split_last() else {
             return;
         };
+        let blocks = rows.blocks();
         self.inverse.resize(levels.len(), Vec::new());
         let fine = &mut self.inverse[0];
         fine.resize(coarsest.patch_of.len(), Mat3A::ZERO);
@@ -230,8 +231,8 @@ impl Preconditioner {
             .for_each(|(node, inverse)| {
                 if coarsest.patch_of[node] != NONE {
                     let mut sum = matrix.diagonal[node];
-                    for (row, w) in rows.at(node).filter(|(row, _)| row.is_active()) {
-                        sum += row.block() * (w * w) as f32;
+                    for &(row, w) in rows.at(node) {
+                        sum += blocks[row as usize] * (w * w) as f32;
                     }
                     *inverse = sum.inverse();
                 }
@@ -239,10 +240,8 @@ impl Preconditioner {
         if !with_patches {
             return;
         }
-        let active: Vec<(&Row, Mat3A)> = (rows.rows.iter())
-            .filter(|row| row.is_active())
-            .map(|row| (row, row.block()))
-            .collect();
+        let each = rows.all().iter().zip(blocks);
+        let active: Vec<(&Row, Mat3A)> = each.filter(|(_, b)| *b != Mat3A::ZERO).collect();
         for (level, inverse) in between.iter().zip(&mut self.inverse[1..]) {
             let patches = (0..level.count).into_par_iter().with_min_len(16);
             let sums = patches.map(|patch| {

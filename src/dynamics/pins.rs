@@ -3,9 +3,8 @@
 //! A hard pin is a vertex of inverse mass 0 ([`super::ClothModel::pinned`]): it goes where its
 //! target says. A soft pin keeps its mass and is pulled to its target by a damped spring, each axis
 //! on its own: a weighted hem that may rise but not swing, or a kinematic object of finite mass
-//! that gives way (\[SMT08\], the two spheres). It is pulled to the target of the end of the
-//! interval throughout, and its damper resists motion in space: a pin on a moving script lags by
-//! its damping times the speed.
+//! that gives way (\[SMT08\], the two spheres). Its damper resists motion in space: a pin on a
+//! moving script lags by its damping times the speed.
 
 use glam::{DMat3, DVec3};
 
@@ -33,15 +32,15 @@ pub(super) struct Pin {
 impl Pin {
     /// ½ k d², J.
     #[cfg(test)]
-    pub(super) fn energy(&self, target: &[DVec3], x: &[DVec3]) -> f64 {
-        let d = x[self.node as usize] - target[self.node as usize];
+    pub(super) fn energy(&self, target: DVec3, x: &[DVec3]) -> f64 {
+        let d = x[self.node as usize] - target;
         0.5 * (self.stiffness * d).dot(d)
     }
 
     /// Adds the pull of the spring.
-    pub(super) fn add_force(&self, target: &[DVec3], x: &[DVec3], f: &mut [DVec3]) {
+    pub(super) fn add_force(&self, target: DVec3, x: &[DVec3], f: &mut [DVec3]) {
         let i = self.node as usize;
-        f[i] += self.stiffness * (target[i] - x[i]);
+        f[i] += self.stiffness * (target - x[i]);
     }
 
     /// Block of stiffness and damping with the given weights.

@@ -12,39 +12,22 @@
 //! ψ is convex and has one derivative; −∂ψ/∂j = pn n + pt is the force of the row. The multipliers λ are the
 //! forces of the loop before: what rests needs nothing new. Their stiffness ρ is a multiple of that
 //! of the matrix at the vertices of the row, so that the solve stays well conditioned.
+//!
+//! A solve looks along a direction again and again. What it needs for that is kept apart from the
+//! rows ([`Pull`]), and so are the forces: most of the time is spent on reading them.
 
 use glam::{DVec3, Mat3A, Vec3};
 use rayon::prelude::*;
 
+use super::contacts::Contacts;
 use super::solve::{BlockMatrix, GRAIN, Pieces, join, root, single};
 use super::stretch::{Triangle, outer};
-use crate::touch;
 
 /// Marks a place of a row that holds no free node.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// Stiffness of a row as a multiple of that of the matrix; 3 to 10 do equally well, 100 does not.
 const STIFFNESS: f64 = 10.0;
-
-/// Share of the permitted strain from which on a triangle has a row.
-const WATCHED: f64 = 0.5;
-
-/// Triangles are held this share of the permitted strain below the limit.
-const MARGIN: f64 = 0.08;
-
-/// Share of what a triangle is stretched beyond its limit that one loop takes back.
-const RETURN: f64 = 0.1;
-
-/// A limit holds up to this multiple of the elastic stress at it, and carries this many times the
-/// weight of all cloth in one triangle: where scripted vertices pull harder, it gives.
-const STRENGTH: f64 = 4.0;
-const WEIGHTS: f64 = 10.0;
-
-/// From this share of the permitted strain above the limit on, the limit gives; at the next it is
-/// given up. Between them stress does not fall while stretch grows: if it did, one row of triangles
-/// would take all of it.
-const WORRYING: f64 = 0.2;
-const FORLORN: f64 = 4.2;
 
 /// One row of the solve.
 #[derive(Clone, Copy, Debug)]
@@ -58,251 +41,208 @@ pub(super) struct Row {
     /// ρ.
     pub(super) stiffness: f64,
     /// Gap above the one that is kept, where nothing is displaced.
-    room: f64,
+    pub(super) room: f64,
     /// Most that it exerts along the normal.
-    strength: f64,
+    pub(super) strength: f64,
     /// λn.
     pub(super) normal_force: f64,
     /// λt.
     pub(super) tangential_force: DVec3,
-    /// r.
-    radius: f64,
-    /// j, with the motion of what is scripted.
+    /// j where no free node is displaced: the motion of what is scripted.
     pub(super) motion: DVec3,
-    /// The same of the direction in which the solve looks.
-    pub(super) along: DVec3,
-    /// pn n + pt.
-    pub(super) force: DVec3,
 }
 
 impl Row {
-    /// pn and pt where the row moves by `j`.
-    #[inline]
-    fn forces(&self, j: DVec3) -> (f64, DVec3) {
-        let along = self.normal.dot(j);
-        let wanted = self.normal_force - self.stiffness * (self.room + along);
-        let pressed = wanted.clamp(0.0, self.strength);
-        if self.radius == 0.0 {
-            return (pressed, DVec3::ZERO);
-        }
-        let wanted = self.tangential_force - self.stiffness * (j - along * self.normal);
-        (pressed, wanted.clamp_length_max(self.radius))
+    /// Whether it acts between free nodes only.
+    fn is_balanced(&self) -> bool {
+        self.weights.iter().sum::<f64>().abs() < 1e-9
     }
 
-    /// The force where the row moves by j + α times the direction, along the direction, and how it changes with α.
+    /// A free node of it.
+    fn first_node(&self) -> usize {
+        let node = self.nodes.iter().find(|&&node| node != NONE);
+        *node.expect("a row has a free node") as usize
+    }
+
+    /// Σ wᵢ vᵢ over free nodes.
     #[inline]
-    fn slope(&self, alpha: f64) -> [f64; 2] {
-        let j = self.motion + alpha * self.along;
-        let (n, rho) = (self.normal, self.stiffness);
-        let rate = n.dot(self.along);
-        let pressed = self.normal_force - rho * (self.room + n.dot(j));
-        let (mut force, mut change) = (0.0, 0.0);
-        if pressed >= self.strength {
-            force = self.strength * rate;
-        } else if pressed > 0.0 {
-            force = pressed * rate;
-            change = rho * rate * rate;
-        }
-        if self.radius > 0.0 {
-            let across = self.along - rate * n;
-            let wanted = self.tangential_force - rho * (j - n.dot(j) * n);
-            let length = wanted.length();
-            let along = wanted.dot(across);
-            if length <= self.radius {
-                force += along;
-                change += rho * across.length_squared();
-            } else {
-                let share = self.radius / length;
-                force += share * along;
-                let turned = across.length_squared() - along * along / (length * length);
-                change += rho * share * turned.max(0.0);
+    pub(super) fn sum(&self, values: &[DVec3]) -> DVec3 {
+        let mut sum = DVec3::ZERO;
+        for (&node, &w) in self.nodes.iter().zip(&self.weights) {
+            if node != NONE {
+                sum += w * values[node as usize];
             }
         }
-        [force, change]
+        sum
+    }
+}
+
+/// What a row exerts where the solve is, and how that changes in the direction in which it looks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pull {
+    /// sn.
+    normal: f64,
+    /// st.
+    tangential: DVec3,
+    /// Of sn, per unit of the direction.
+    normal_change: f64,
+    /// Of st.
+    tangential_change: DVec3,
+    strength: f64,
+    /// r.
+    radius: f64,
+    /// 1/ρ.
+    give: f64,
+}
+
+impl Pull {
+    /// Of a row that looks at `j`.
+    fn new(row: &Row, j: DVec3) -> Self {
+        let mut pull = Self {
+            normal: row.normal_force - row.stiffness * row.room,
+            tangential: row.tangential_force,
+            normal_change: 0.0,
+            tangential_change: DVec3::ZERO,
+            strength: row.strength,
+            radius: row.friction * row.normal_force,
+            give: 1.0 / row.stiffness,
+        };
+        pull.look(row, j);
+        pull.advance(1.0);
+        pull
+    }
+
+    /// Looks in the direction in which j changes by `along`.
+    #[inline]
+    fn look(&mut self, row: &Row, along: DVec3) {
+        let rate = row.normal.dot(along);
+        self.normal_change = -row.stiffness * rate;
+        self.tangential_change = match row.friction > 0.0 {
+            true => -row.stiffness * (along - rate * row.normal),
+            false => DVec3::ZERO,
+        };
+    }
+
+    #[inline]
+    fn advance(&mut self, alpha: f64) {
+        self.normal += alpha * self.normal_change;
+        self.tangential += alpha * self.tangential_change;
+    }
+
+    /// pn.
+    #[inline]
+    fn pressed(&self) -> f64 {
+        self.normal.clamp(0.0, self.strength)
+    }
+
+    /// pt.
+    #[inline]
+    fn rubbed(&self) -> DVec3 {
+        match self.radius > 0.0 {
+            true => self.tangential.clamp_length_max(self.radius),
+            false => DVec3::ZERO,
+        }
+    }
+
+    /// How ψ changes with α at `alpha` times the direction, and how that changes.
+    #[inline]
+    fn slope(&self, alpha: f64) -> [f64; 2] {
+        let pressed = self.normal + alpha * self.normal_change;
+        let (mut slope, mut change) = (0.0, 0.0);
+        if pressed >= self.strength {
+            slope = self.strength * self.normal_change;
+        } else if pressed > 0.0 {
+            slope = pressed * self.normal_change;
+            change = self.normal_change * self.normal_change;
+        }
+        if self.radius > 0.0 {
+            let across = self.tangential_change;
+            let wanted = self.tangential + alpha * across;
+            let (length, along) = (wanted.length(), wanted.dot(across));
+            if length <= self.radius {
+                slope += along;
+                change += across.length_squared();
+            } else {
+                let share = self.radius / length;
+                slope += share * along;
+                let turned = across.length_squared() - along * along / (length * length);
+                change += share * turned.max(0.0);
+            }
+        }
+        [slope * self.give, change * self.give]
     }
 
     /// ψ.
     fn potential(&self) -> f64 {
-        let j = self.motion;
-        let along = self.normal.dot(j);
-        let pressed = (self.normal_force - self.stiffness * (self.room + along)).max(0.0);
+        let pressed = self.normal.max(0.0);
         let mut sum = match pressed <= self.strength {
             true => pressed * pressed,
             false => self.strength * (2.0 * pressed - self.strength),
         };
         if self.radius > 0.0 {
-            let wanted = self.tangential_force - self.stiffness * (j - along * self.normal);
-            let length = wanted.length();
+            let length = self.tangential.length();
             sum += match length <= self.radius {
                 true => length * length,
                 false => self.radius * (2.0 * length - self.radius),
             };
         }
-        match self.stiffness > 0.0 {
-            true => 0.5 * sum / self.stiffness,
-            false => 0.0,
-        }
+        0.5 * sum * self.give
     }
-
-    /// Whether it acts between free nodes and what is scripted.
-    pub(super) fn is_held(&self) -> bool {
-        let is_balanced = self.weights.iter().sum::<f64>().abs() < 1e-9;
-        self.force != DVec3::ZERO && !is_balanced
-    }
-
-    /// A free node of it.
-    pub(super) fn first_node(&self) -> usize {
-        let node = self.nodes.iter().find(|&&node| node != NONE);
-        *node.expect("a row that acts has a free node") as usize
-    }
-
-    /// Whether it acts, or may soon.
-    pub(super) fn is_active(&self) -> bool {
-        self.normal_force > 0.0 || self.force != DVec3::ZERO
-    }
-
-    /// ρ n nᵀ, or ρ I where friction holds.
-    pub(super) fn block(&self) -> Mat3A {
-        let holds = self.radius > 0.0 && self.tangential_force.length() < 0.99 * self.radius;
-        match holds {
-            true => Mat3A::from_diagonal(Vec3::splat(self.stiffness as f32)),
-            false => single(outer(self.stiffness * self.normal, self.normal)),
-        }
-    }
-}
-
-/// A row of contact by nodes, for all loops of an interval.
-#[derive(Clone, Copy, Debug)]
-struct Held {
-    nodes: [u32; 4],
-    weights: [f64; 4],
-    normal: DVec3,
-    kept: f64,
-    opening: f64,
-    friction: f64,
-    /// Where the scripted vertices are together, at the start and at the end of the interval.
-    scripted: [DVec3; 2],
-    /// λ.
-    force: DVec3,
 }
 
 /// The rows of a loop.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rows {
-    contacts: Vec<Held>,
-    /// Face of each row after those of contacts.
+    contacts: Contacts,
+    /// Contact of each row, then the face of each.
+    contact_of: Vec<u32>,
     pub(super) faces: Vec<u32>,
-    pub(super) rows: Vec<Row>,
-    /// Of each free node, from `first[node]` on: row and place in it.
+    rows: Vec<Row>,
+    pulls: Vec<Pull>,
+    /// pn n + pt.
+    forces: Vec<DVec3>,
+    /// Of each free node, from `first[node]` on: row, and weight in it.
     first: Vec<u32>,
-    places: Vec<(u32, u8)>,
+    places: Vec<(u32, f64)>,
 }
 
 impl Rows {
-    /// Those of contact; `node_of` has [`NONE`] for vertices that are none.
-    pub(super) fn new(
-        contacts: &[touch::Row],
-        node_of: &[u32],
-        inverse_mass: &[f64],
-        [x0, target]: [&[DVec3]; 2],
-    ) -> Self {
-        let held = |row: &touch::Row| {
-            let mut held = Held {
-                nodes: [NONE; 4],
-                weights: [0.0; 4],
-                normal: row.normal,
-                kept: row.kept,
-                opening: row.opening,
-                friction: row.friction,
-                scripted: [DVec3::ZERO; 2],
-                force: row.force,
-            };
-            for k in 0..4 {
-                let (v, w) = (row.vertices[k] as usize, row.weights[k]);
-                if inverse_mass[v] > 0.0 {
-                    if w != 0.0 {
-                        held.nodes[k] = node_of[v];
-                        held.weights[k] = w;
-                    }
-                } else {
-                    held.scripted[0] += w * x0[v];
-                    held.scripted[1] += w * target[v];
-                }
-            }
-            held
-        };
+    /// Those of contact, and of faces as these become taut.
+    pub(super) fn new(contacts: Contacts) -> Self {
         Self {
-            contacts: contacts.iter().map(held).collect(),
+            contacts,
             ..Self::default()
         }
     }
 
     /// Forces of the contacts, N, on their first points.
     pub(super) fn contact_forces(&self) -> Vec<DVec3> {
-        self.contacts.iter().map(|held| held.force).collect()
+        self.contacts.forces()
     }
 
-    /// Sets the rows up for a loop from `x`, in which the interval goes from one share to another,
-    /// and the nodes by `guess`, roughly.
+    /// Sets the rows up for a loop.
     pub(super) fn begin(&mut self, at: &Linear<'_>, faces: &[Triangle], tension: &[f64]) {
-        let Linear { x, shares, h, .. } = at;
-        self.rows.clear();
-        self.faces.clear();
-        for held in &self.contacts {
-            let from = held.scripted[0] + shares[0] * (held.scripted[1] - held.scripted[0]);
-            let to = held.scripted[0] + shares[1] * (held.scripted[1] - held.scripted[0]);
-            let apart = sum(&held.nodes, &held.weights, x) + from;
-            let gap = held.normal.dot(apart);
-            let lack = (held.kept - gap).clamp(0.0, held.kept);
-            let opened = h * held.opening * lack * (lack / held.kept);
-            let normal_force = held.force.dot(held.normal).max(0.0);
-            let goal = if lack > 0.0 { gap + opened } else { held.kept };
-            self.rows.push(Row {
-                nodes: held.nodes,
-                weights: held.weights,
-                normal: held.normal,
-                friction: held.friction,
-                stiffness: 0.0,
-                room: gap - goal,
-                strength: f64::INFINITY,
-                normal_force,
-                tangential_force: held
-                    .force
-                    .reject_from_normalized(held.normal)
-                    .clamp_length_max(held.friction * normal_force),
-                radius: 0.0,
-                motion: to - from,
-                along: DVec3::ZERO,
-                force: DVec3::ZERO,
-            });
-        }
+        self.contacts.wake(at, &mut self.contact_of, &mut self.rows);
         let watched = |k: u32| {
             at.watch(&faces[k as usize], tension[k as usize])
                 .map(|row| (k, row))
         };
-        let strained: Vec<(u32, Row)> = (0..faces.len() as u32)
+        let taut: Vec<(u32, Row)> = (0..faces.len() as u32)
             .into_par_iter()
             .with_min_len(GRAIN)
             .filter_map(watched)
             .collect();
-        for (face, row) in strained {
+        self.faces.clear();
+        for (face, row) in taut {
             self.faces.push(face);
             self.rows.push(row);
         }
-        for row in &mut self.rows {
-            let give = (row.nodes.iter().zip(row.weights)).map(|(&node, w)| match node {
-                NONE => 0.0,
-                _ => {
-                    w * w
-                        / row.normal.dot(
-                            (at.matrix.diagonal[node as usize] * row.normal.as_vec3a()).as_dvec3(),
-                        )
-                }
-            });
-            let give: f64 = give.sum();
-            row.stiffness = if give > 0.0 { STIFFNESS / give } else { 0.0 };
-        }
-        self.index(x.len());
+        let rows = self.rows.par_iter().with_min_len(GRAIN);
+        rows.map(|row| Pull::new(row, row.motion))
+            .collect_into_vec(&mut self.pulls);
+        self.forces.clear();
+        self.forces.resize(self.rows.len(), DVec3::ZERO);
+        self.index(at.x.len());
     }
 
     fn index(&mut self, nodes: usize) {
@@ -318,92 +258,110 @@ impl Rows {
         }
         let mut next = self.first.clone();
         self.places.clear();
-        self.places.resize(self.first[nodes] as usize, (0, 0));
+        self.places.resize(self.first[nodes] as usize, (0, 0.0));
         for (r, row) in self.rows.iter().enumerate() {
-            for (k, &node) in row.nodes.iter().enumerate() {
+            for (&node, &w) in row.nodes.iter().zip(&row.weights) {
                 if node != NONE {
                     let place = &mut next[node as usize];
-                    self.places[*place as usize] = (r as u32, k as u8);
+                    self.places[*place as usize] = (r as u32, w);
                     *place += 1;
                 }
             }
         }
     }
 
-    /// The rows at a node, with its weight in them.
-    pub(super) fn at(&self, node: usize) -> impl Iterator<Item = (&Row, f64)> {
-        let places = match self.first.get(node..node + 2) {
+    /// The numbers of the rows at a node, with its weight in them.
+    pub(super) fn at(&self, node: usize) -> &[(u32, f64)] {
+        match self.first.get(node..node + 2) {
             Some(&[first, last]) => &self.places[first as usize..last as usize],
             _ => &[],
-        };
-        places.iter().map(|&(row, place)| {
-            let row = &self.rows[row as usize];
-            (row, row.weights[place as usize])
-        })
-    }
-
-    /// Sets the radii of the discs of friction to what presses, by the multipliers or by the forces now.
-    pub(super) fn set_radii(&mut self, by_forces: bool) {
-        for row in &mut self.rows {
-            let pressed = match by_forces {
-                true => row.forces(row.motion).0,
-                false => row.normal_force,
-            };
-            row.radius = row.friction * pressed;
         }
     }
 
-    /// The motions of the rows in a direction.
+    /// The matrices of the rows that act, or may soon; zero for others.
+    pub(super) fn blocks(&self) -> Vec<Mat3A> {
+        let numbers = (0..self.rows.len()).into_par_iter().with_min_len(GRAIN);
+        numbers.map(|k| self.block(k)).collect()
+    }
+
+    /// ρ n nᵀ, or ρ I where friction holds.
+    fn block(&self, number: usize) -> Mat3A {
+        let (row, pull) = (&self.rows[number], &self.pulls[number]);
+        if row.normal_force == 0.0 && self.forces[number] == DVec3::ZERO {
+            return Mat3A::ZERO;
+        }
+        let holds = pull.radius > 0.0 && row.tangential_force.length() < 0.99 * pull.radius;
+        match holds {
+            true => Mat3A::from_diagonal(Vec3::splat(row.stiffness as f32)),
+            false => single(outer(row.stiffness * row.normal, row.normal)),
+        }
+    }
+
+    /// All rows, by number.
+    pub(super) fn all(&self) -> &[Row] {
+        &self.rows
+    }
+
+    /// Sets the radii of the discs of friction to what presses now.
+    pub(super) fn renew_radii(&mut self) {
+        for (row, pull) in self.rows.iter().zip(&mut self.pulls) {
+            pull.radius = row.friction * pull.pressed();
+        }
+    }
+
+    /// Looks in a direction of the free nodes.
     pub(super) fn look_along(&mut self, p: &[DVec3]) {
-        let rows = self.rows.par_iter_mut().with_min_len(GRAIN);
-        rows.for_each(|row| row.along = sum(&row.nodes, &row.weights, p));
+        let rows = self.rows.par_iter().with_min_len(GRAIN);
+        rows.zip(&mut self.pulls)
+            .for_each(|(row, pull)| pull.look(row, row.sum(p)));
     }
 
     /// Moves on by `alpha` along the direction.
     pub(super) fn advance(&mut self, alpha: f64) {
-        for row in &mut self.rows {
-            row.motion += alpha * row.along;
-        }
+        let pulls = self.pulls.par_iter_mut().with_min_len(GRAIN);
+        pulls.for_each(|pull| pull.advance(alpha));
     }
 
     /// r = q + the forces of the rows, on free nodes.
     pub(super) fn add_forces(&mut self, q: &[DVec3], r: &mut [DVec3]) {
-        let rows = self.rows.par_iter_mut().with_min_len(GRAIN);
-        rows.for_each(|row| {
-            let (pressed, rubbed) = row.forces(row.motion);
-            row.force = pressed * row.normal + rubbed;
-        });
+        let rows = self.rows.par_iter().with_min_len(GRAIN);
+        rows.zip(&self.pulls)
+            .map(|(row, pull)| pull.pressed() * row.normal + pull.rubbed())
+            .collect_into_vec(&mut self.forces);
         let nodes = r.par_iter_mut().zip(q).enumerate().with_min_len(GRAIN);
         nodes.for_each(|(i, (r, q))| {
             *r = *q;
-            for (row, w) in self.at(i) {
-                *r += w * row.force;
+            for &(row, w) in self.at(i) {
+                *r += w * self.forces[row as usize];
             }
         });
     }
 
-    /// φ'(α) + its slope, of the rows alone.
+    /// How Σ ψ changes with α, and how that changes.
     pub(super) fn slope(&self, alpha: f64) -> [f64; 2] {
-        let pieces = self.rows.par_chunks(GRAIN).map(|rows| {
-            rows.iter().fold([0.0; 2], |sums, row| {
-                let [force, change] = row.slope(alpha);
-                [sums[0] - force, sums[1] + change]
-            })
-        });
-        let pieces: Vec<[f64; 2]> = pieces.collect();
         let add = |a: [f64; 2], b: [f64; 2]| [a[0] + b[0], a[1] + b[1]];
+        let of_piece = |pulls: &[Pull]| {
+            let slopes = pulls.iter().map(|pull| pull.slope(alpha));
+            slopes.fold([0.0; 2], add)
+        };
+        if self.pulls.len() < 4 * GRAIN {
+            let pieces = self.pulls.chunks(GRAIN).map(of_piece);
+            return pieces.fold([0.0; 2], add);
+        }
+        let pieces = self.pulls.par_chunks(GRAIN).map(of_piece);
+        let pieces: Vec<[f64; 2]> = pieces.collect();
         pieces.into_iter().fold([0.0; 2], add)
     }
 
     /// Σ ψ.
     pub(super) fn potential(&self) -> f64 {
-        self.rows.iter().map(Row::potential).sum()
+        self.pulls.iter().map(Pull::potential).sum()
     }
 
     /// Of each piece, the first of those that it touches, itself included.
     pub(super) fn groups(&self, pieces: &Pieces) -> Vec<u32> {
         let mut parent: Vec<u32> = (0..pieces.count as u32).collect();
-        for row in self.rows.iter().filter(|row| row.force != DVec3::ZERO) {
+        for row in self.acting() {
             let mut nodes = row.nodes.iter().filter(|&&node| node != NONE);
             if let Some(&first) = nodes.next() {
                 for &other in nodes {
@@ -417,28 +375,39 @@ impl Rows {
             .collect()
     }
 
+    fn acting(&self) -> impl Iterator<Item = &Row> {
+        let rows = self.rows.iter().zip(&self.forces);
+        rows.filter_map(|(row, force)| (*force != DVec3::ZERO).then_some(row))
+    }
+
+    /// A free node of each row that acts between free nodes and what is scripted.
+    pub(super) fn held_nodes(&self) -> impl Iterator<Item = usize> {
+        let held = self.acting().filter(|row| !row.is_balanced());
+        held.map(Row::first_node)
+    }
+
     /// Takes the forces as multipliers.
     pub(super) fn renew(&mut self) {
-        for row in &mut self.rows {
-            let (pressed, rubbed) = row.forces(row.motion);
-            row.normal_force = pressed;
-            row.tangential_force = rubbed.clamp_length_max(row.friction * pressed);
+        for (row, pull) in self.rows.iter_mut().zip(&self.pulls) {
+            row.normal_force = pull.pressed();
+            let most = row.friction * row.normal_force;
+            row.tangential_force = pull.rubbed().clamp_length_max(most);
         }
     }
 
     /// Keeps the multipliers for the next loop.
-    pub(super) fn end(&mut self, tension: &mut [f64]) {
-        for (held, row) in self.contacts.iter_mut().zip(&self.rows) {
-            held.force = row.normal_force * row.normal + row.tangential_force;
-        }
+    pub(super) fn end(&mut self, d: &[DVec3], tension: &mut [f64]) {
+        self.contacts.keep(&self.contact_of, &self.rows, d);
         tension.fill(0.0);
-        for (&face, row) in self.faces.iter().zip(&self.rows[self.contacts.len()..]) {
+        for (&face, row) in self.faces.iter().zip(&self.rows[self.contact_of.len()..]) {
             tension[face as usize] = row.normal_force;
         }
     }
 
-    pub(super) fn contact_rows(&self) -> &[Row] {
-        &self.rows[..self.contacts.len()]
+    /// The rows of contacts, with their forces.
+    pub(super) fn contact_rows(&self) -> impl Iterator<Item = (&Row, DVec3)> {
+        let count = self.contact_of.len();
+        self.rows[..count].iter().zip(self.forces.iter().copied())
     }
 }
 
@@ -459,67 +428,22 @@ pub(super) struct Linear<'a> {
 }
 
 impl Linear<'_> {
-    /// The row of a triangle that is stretched, or may be soon.
-    fn watch(&self, triangle: &Triangle, tension: f64) -> Option<Row> {
-        let watched = 1.0 + WATCHED * (triangle.limit - 1.0);
-        let is_near = tension > 0.0
-            || triangle.exceeds(watched, self.x)
-            || triangle.exceeds(watched, self.ahead);
-        if triangle.limit.is_infinite() || !is_near {
-            return None;
-        }
-        let stretch = triangle.largest_stretch(self.x);
-        if !stretch.value.is_finite() {
-            return None; // others report it
-        }
-        let permitted = triangle.limit - 1.0;
-        let room = triangle.limit - MARGIN * permitted - stretch.value;
-        let stiffness = triangle.stretch[0].max(triangle.stretch[2]);
-        let beyond = -room / permitted;
-        let hope = ((FORLORN - beyond) / (FORLORN - WORRYING)).clamp(0.0, 1.0);
-        let elastic = STRENGTH * stiffness * triangle.area * permitted;
-        let carried = WEIGHTS * self.weight * (2.0 * triangle.area).sqrt();
-        let strength = hope * (elastic + carried);
-        if strength == 0.0 {
-            return None;
-        }
-        let mut row = Row {
-            nodes: [NONE; 4],
-            weights: [0.0; 4],
-            normal: -stretch.world,
-            friction: 0.0,
-            stiffness: 0.0,
-            room: if room >= 0.0 { room } else { RETURN * room },
-            strength,
-            normal_force: tension.min(strength),
-            tangential_force: DVec3::ZERO,
-            radius: 0.0,
-            motion: DVec3::ZERO,
-            along: DVec3::ZERO,
-            force: DVec3::ZERO,
-        };
-        for (k, &node) in triangle.vertices.iter().enumerate() {
-            let w = triangle.gradient[k].dot(stretch.material);
-            if self.inverse_mass[node as usize] > 0.0 {
-                row.nodes[k] = node;
-                row.weights[k] = w;
-            } else {
-                row.motion += w * self.scripted[node as usize];
+    /// A row with its ρ.
+    pub(super) fn stiffened(&self, row: Row) -> Row {
+        let give = |(&node, &w): (&u32, &f64)| match node {
+            NONE => 0.0,
+            _ => {
+                let pushed = self.matrix.diagonal[node as usize] * row.normal.as_vec3a();
+                w * w / row.normal.dot(pushed.as_dvec3())
             }
-        }
-        Some(row)
+        };
+        let give: f64 = row.nodes.iter().zip(&row.weights).map(give).sum();
+        let stiffness = match give > 0.0 {
+            true => STIFFNESS / give,
+            false => 1.0, // nothing of it is free, so it does nothing
+        };
+        Row { stiffness, ..row }
     }
-}
-
-#[inline]
-fn sum(nodes: &[u32; 4], weights: &[f64; 4], values: &[DVec3]) -> DVec3 {
-    let mut sum = DVec3::ZERO;
-    for (&node, &w) in nodes.iter().zip(weights) {
-        if node != NONE {
-            sum += w * values[node as usize];
-        }
-    }
-    sum
 }
 
 #[cfg(test)]

@@ -279,7 +279,15 @@ mod tests {
                     let (mut largest, mut over): (f64, u32) = (0.0, 0);
                     for _ in 0..60 {
                         let dt = 1.0 / 60.0;
-                        let end = dynamics.propose_touching(&x, &v, &rest, 0.0, dt, None, &tension);
+                        let end = dynamics.propose_touching(
+                            &x,
+                            &v,
+                            [&rest, &rest],
+                            0.0,
+                            dt,
+                            None,
+                            &tension,
+                        );
                         (x, v, tension) = (end.x, end.v, end.tension);
                         largest = largest.max(end.strain.largest);
                         over += end.strain.over;

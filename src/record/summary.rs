@@ -76,6 +76,7 @@ fn write_totals<S: Serializer>(figures: &Figures, serializer: S) -> Result<S::Ok
     map.serialize_entry("failsafes", &figures.failsafe_count())?;
     map.serialize_entry("retries", &figures.retries)?;
     map.serialize_entry("stretched", &figures.stretched)?;
+    map.serialize_entry("repeated", &figures.repeated)?;
     map.serialize_entry("refused", &figures.refused)?;
     map.serialize_entry("off_grid", &figures.off_grid)?;
     map.serialize_entry("strain_over", &figures.strain_over)?;

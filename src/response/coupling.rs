@@ -37,6 +37,8 @@ pub struct Coupling {
     sweeps: u32,
     /// Length of a loop, in seconds.
     h: f64,
+    /// The forces of rows at the end, in newtons; none if there were no rows.
+    ended: Option<Vec<DVec3>>,
 }
 
 /// Sweeps over what pushes, after the one over all that is near.
@@ -99,6 +101,7 @@ impl Coupling {
             max_sweeps,
             sweeps: 0,
             h: 0.0,
+            ended: None,
         }
     }
 
@@ -109,16 +112,23 @@ impl Coupling {
 
     /// The forces at the end, by pair.
     pub fn pressed(&self) -> Vec<Pressed> {
-        let pressing = self
-            .contacts
-            .iter()
-            .filter(|contact| contact.impulse.normal > 0.0);
-        let each = pressing.map(|contact| Pressed {
-            pair: contact.pair,
-            force: contact.balanced.along(contact.impulse) / self.h,
-            settling: DVec3::ZERO,
-        });
-        let mut pressed: Vec<Pressed> = each.collect();
+        let of_impulse = |contact: &Coupled| match contact.impulse.normal > 0.0 {
+            true => contact.balanced.along(contact.impulse) / self.h,
+            false => DVec3::ZERO,
+        };
+        let forces = match &self.ended {
+            Some(forces) => forces.clone(),
+            None => self.contacts.iter().map(of_impulse).collect(),
+        };
+        let each = self.contacts.iter().zip(forces);
+        let pressing = each.filter(|(_, force)| *force != DVec3::ZERO);
+        let mut pressed: Vec<Pressed> = pressing
+            .map(|(contact, force)| Pressed {
+                pair: contact.pair,
+                force,
+                settling: DVec3::ZERO,
+            })
+            .collect();
         pressed.sort_unstable_by_key(|pressed| pressed.pair);
         pressed
     }
@@ -146,10 +156,7 @@ impl Touch for Coupling {
     }
 
     fn press(&mut self, forces: &[DVec3]) {
-        self.h = 1.0;
-        for (contact, &force) in self.contacts.iter_mut().zip(forces) {
-            contact.impulse = contact.balanced.guess(force);
-        }
+        self.ended = Some(forces.to_vec());
     }
 
     fn begin(&mut self, h: f64, loops: u32, forces: &mut [DVec3]) {

@@ -32,6 +32,9 @@ use crate::verify::{self, Verified};
 /// energy of the motion: squeezed together at the end of a long interval, cloth would be shot away in the next.
 const ADDED: f64 = 0.05;
 
+/// Proposals of one interval after the first, each with what the one before has met. They cost less than two half intervals.
+const MOST_REPEATED: usize = 3;
+
 /// Changes of length, as a share of the rest length, that store too little energy to look at it.
 const HARMLESS: f64 = 0.02;
 
@@ -72,8 +75,8 @@ pub(crate) struct Before<'a> {
     pub(crate) pressed: &'a [Pressed],
     /// What held faces at their strain limit in it, by face.
     pub(crate) tension: &'a [Tension],
-    /// What an earlier try at this interval met.
-    pub(crate) overlooked: &'a [Coming],
+    /// Where the script has its vertices at the start and at the end.
+    pub(crate) script: [&'a [DVec3]; 2],
 }
 
 /// Why an interval came to nothing.
@@ -106,6 +109,8 @@ impl Refusal {
 pub(crate) struct Interval<'a> {
     terms: Terms<'a>,
     near: Vec<Proximity>,
+    /// What will touch beside what is near.
+    coming: Vec<Coming>,
     /// Of the motion that was expected.
     foreseen: Option<Proof>,
     /// Contact in the loops of the integrator, if that takes it.
@@ -117,6 +122,10 @@ pub(crate) struct Interval<'a> {
     response: Response,
     strain: f64,
     off_grid: usize,
+    /// Proposals after the first.
+    repeated: usize,
+    /// Pairs that the try before the last had not known of.
+    overlooked: usize,
 }
 
 /// What an accepted interval did.
@@ -132,17 +141,10 @@ pub(crate) struct Settled {
 
 impl<'a> Interval<'a> {
     /// First station: our own dynamics proposes, with contact in its loops where the integrator takes it.
-    ///
-    /// `target` are the ends of scripted vertices.
     pub(crate) fn propose(
         terms: Terms<'a>,
         dynamics: &Dynamics,
-        target: &[DVec3],
-        Before {
-            pressed,
-            tension,
-            overlooked,
-        }: Before<'_>,
+        before: Before<'_>,
         collider: &mut Collider,
         phases: &mut Phases,
     ) -> Self {
@@ -151,19 +153,18 @@ impl<'a> Interval<'a> {
             inverse_mass,
             surfaces,
             settings,
-            span: Span {
-                time, dt, share, ..
-            },
+            span: Span { dt, .. },
             ..
         } = terms;
-        let repulsion = &settings.repulsion;
+        let (repulsion, target) = (&settings.repulsion, before.script[1]);
         let bounced = timed(&mut phases.propose_ms, || {
             let e = settings.time.restitution;
             (e > 0.0).then(|| bounce(e, start, target, dt, inverse_mass, surfaces, collider))
         });
         let velocities = bounced.as_deref().unwrap_or(start.velocities());
 
-        let (near, foreseen, mut coupling) = timed(&mut phases.repel_ms, || {
+        let mut interval = Self::new(terms, Vec::new(), Proposal::default());
+        timed(&mut phases.repel_ms, || {
             let coast = |v: usize| match inverse_mass[v] {
                 0.0 => target[v],
                 _ => start.positions()[v] + dt * velocities[v],
@@ -172,33 +173,82 @@ impl<'a> Interval<'a> {
             flush_tiny(&mut coasted.x);
             if repulsion.couples() {
                 let seen = repulsion.foresee(&coasted, collider);
-                let mut coming = repulsion.coming(&seen.impacts, &coasted);
-                coming.extend_from_slice(overlooked);
-                let coupling = repulsion.couple(&seen.near, &coming, share, pressed, &coasted);
-                (seen.near, seen.proof, Some(coupling))
+                interval.coming = repulsion.coming(&seen.impacts, &coasted);
+                (interval.near, interval.foreseen) = (seen.near, seen.proof);
             } else {
-                (repulsion.near(&coasted, collider), None, None)
+                interval.near = repulsion.near(&coasted, collider);
             }
         });
+        interval.solve(dynamics, velocities, before, phases);
+        interval
+    }
 
+    /// Where the cloth goes with what is near and what is coming.
+    fn solve(
+        &mut self,
+        dynamics: &Dynamics,
+        velocities: &[DVec3],
+        Before {
+            pressed,
+            tension,
+            script,
+        }: Before<'_>,
+        phases: &mut Phases,
+    ) {
+        let Terms {
+            start,
+            settings,
+            span: Span {
+                time, dt, share, ..
+            },
+            ..
+        } = self.terms;
+        let repulsion = &settings.repulsion;
+        self.coupling = timed(&mut phases.repel_ms, || {
+            let candidate = self.terms.candidate(Vec::new());
+            let couple = || repulsion.couple(&self.near, &self.coming, share, pressed, &candidate);
+            repulsion.couples().then(couple)
+        });
         let mut proposal = timed(&mut phases.propose_ms, || {
-            let contact = coupling.as_mut().map(|c| c as &mut dyn Touch);
+            let contact = self.coupling.as_mut().map(|c| c as &mut dyn Touch);
             let x0 = start.positions();
-            dynamics.propose_touching(x0, velocities, target, time, dt, contact, tension)
+            dynamics.propose_touching(x0, velocities, script, time, dt, contact, tension)
         });
         phases.draw_ms += proposal.draw_ms;
         phases.propose_ms -= proposal.contact.spent_ms;
         phases.repel_ms += proposal.contact.spent_ms;
         flush_tiny(&mut proposal.x);
-        Self {
-            foreseen,
-            coupling,
-            ..Self::new(terms, near, proposal)
+        self.candidate = self.terms.candidate(proposal.x.clone());
+        self.proposal = proposal;
+    }
+
+    /// First station once more, with what this try has met in the solve; false if it knew all of it, or
+    /// meets more and more.
+    ///
+    /// Cloth that crumples leaves the straight way within milliseconds: what it will meet is known best
+    /// after a first try.
+    pub(crate) fn propose_again(
+        &mut self,
+        dynamics: &Dynamics,
+        before: Before<'_>,
+        phases: &mut Phases,
+    ) -> bool {
+        let overlooked = self.overlooked();
+        let is_less = self.repeated == 0 || 2 * overlooked.len() <= self.overlooked;
+        if overlooked.is_empty() || !is_less || self.repeated == MOST_REPEATED {
+            return false;
         }
+        self.overlooked = overlooked.len();
+        self.repeated += 1;
+        self.coming.extend(overlooked);
+        self.repelled = Repelled::default();
+        self.response = Response::default();
+        self.solve(dynamics, self.terms.start.velocities(), before, phases);
+        true
     }
 
     /// What this try met that its proposal did not know of.
-    pub(crate) fn overlooked(&self) -> Vec<Coming> {
+    fn overlooked(&self) -> Vec<Coming> {
         let Some(coupling) = &self.coupling else {
             return Vec::new();
         };
@@ -232,6 +282,7 @@ impl<'a> Interval<'a> {
         Self {
             terms,
             near,
+            coming: Vec::new(),
             foreseen: None,
             coupling: None,
             candidate: terms.candidate(proposal.x.clone()),
@@ -241,6 +292,8 @@ impl<'a> Interval<'a> {
             response: Response::default(),
             strain: 0.0,
             off_grid: 0,
+            repeated: 0,
+            overlooked: 0,
         }
     }
 
@@ -338,10 +391,10 @@ impl<'a> Interval<'a> {
 
     fn adds_energy(&self) -> bool {
         let stored = |x: &[DVec3]| self.terms.dynamics.map_or(0.0, |d| d.elastic_energy(x));
-        let added = stored(&self.candidate.x) - stored(&self.proposal.x);
+        let (before, after) = (stored(&self.proposal.x), stored(&self.candidate.x));
         let moving = self.by_repulsion.energy_after;
         let lost = moving - Account::of(&self.proposal.x, &self.candidate).energy_after;
-        added > lost + ADDED * moving
+        after - before > lost + ADDED * moving
     }
 
     /// Fourth station: `verify` certifies the end, or says what is in the way. Before the shortest interval is refused, the exact question
@@ -430,6 +483,7 @@ impl<'a> Interval<'a> {
             loops: u64::from(self.proposal.loops),
             iterations: u64::from(self.proposal.iterations),
             off_grid: self.off_grid,
+            repeated: self.repeated,
             kept,
             wanted,
             slid,

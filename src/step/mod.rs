@@ -479,7 +479,7 @@ impl Simulation {
             tension,
             ..
         } = self;
-        let target = script.at(*tick + length, state.positions());
+        let ends = [*tick, *tick + length].map(|tick| script.at(tick, state.positions()));
         let terms = Terms {
             start: state,
             inverse_mass: dynamics.inverse_mass(),
@@ -488,25 +488,21 @@ impl Simulation {
             dynamics: Some(dynamics),
             span,
         };
-        let mut before = Before {
+        let before = Before {
             pressed,
             tension,
-            overlooked: &[],
+            script: [&ends[0], &ends[1]],
         };
-        let mut interval = Interval::propose(terms, dynamics, &target, before, collider, phases);
-        interval.check_proposal()?;
-        interval.repel(before.pressed, phases);
-        if let Err(refusal) = interval.respond(collider, phases) {
-            // once more, with what was met as part of the solve
-            let overlooked = interval.overlooked();
-            if overlooked.is_empty() {
-                return Err(refusal);
-            }
-            before.overlooked = &overlooked;
-            interval = Interval::propose(terms, dynamics, &target, before, collider, phases);
+        let mut interval = Interval::propose(terms, dynamics, before, collider, phases);
+        loop {
             interval.check_proposal()?;
             interval.repel(before.pressed, phases);
-            interval.respond(collider, phases)?;
+            let Err(refusal) = interval.respond(collider, phases) else {
+                break;
+            };
+            if !interval.propose_again(dynamics, before, phases) {
+                return Err(refusal);
+            }
         }
         let mut next = interval.judge(collider, phases)?;
         let mut settled = interval.settle(&mut next, phases);

@@ -145,6 +145,9 @@ pub struct Figures {
     /// Attempts that came to nothing, by reason.
     #[serde(default)]
     pub refused: BTreeMap<String, usize>,
+    /// Proposals of accepted intervals that were made once more, with what the one before had met.
+    #[serde(default)]
+    pub repeated: usize,
     /// Integrator loops of the accepted intervals.
     pub loops: u64,
     /// Iterations of the linear solves of the accepted intervals.
@@ -280,6 +283,7 @@ impl AddAssign<&Self> for Figures {
         self.intervals += later.intervals;
         self.retries += later.retries;
         self.stretched += later.stretched;
+        self.repeated += later.repeated;
         add_counts(&mut self.refused, &later.refused);
         self.loops += later.loops;
         self.iterations += later.iterations;

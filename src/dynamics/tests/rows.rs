@@ -4,16 +4,34 @@ use glam::DVec3;
 
 use super::super::tests::bodies::{cloth, noise, strip};
 use super::super::{Dynamics, Fabric, Implicit, Integrator, Settings};
-use super::{NONE, Row};
+use super::{NONE, Pull, Row};
 use crate::touch::{self, Touch};
 
+/// A row, where it is, and the direction in which it looks.
+struct Looking {
+    row: Row,
+    radius: f64,
+    motion: DVec3,
+    along: DVec3,
+}
+
+impl Looking {
+    /// Where it has moved by that much more.
+    fn at(&self, by: DVec3) -> Pull {
+        let mut pull = Pull::new(&self.row, self.motion + by);
+        pull.radius = self.radius;
+        pull.look(&self.row, self.along);
+        pull
+    }
+}
+
 /// Rows of all sorts: apart and pressed, that stick and slide, that hold and give.
-fn rows() -> Vec<Row> {
+fn rows() -> Vec<Looking> {
     let mut next = noise(60);
     let mut vector = |size: f64| size * DVec3::new(next(), next(), next());
     let row = |k: u32| {
         let normal = vector(1.0).normalize();
-        Row {
+        let row = Row {
             nodes: [0, NONE, NONE, NONE],
             weights: [1.0, 0.0, 0.0, 0.0],
             normal,
@@ -27,6 +45,10 @@ fn rows() -> Vec<Row> {
             },
             normal_force: vector(1.0).x.abs(),
             tangential_force: vector(0.5).reject_from_normalized(normal),
+            motion: DVec3::ZERO,
+        };
+        Looking {
+            row,
             radius: if k.is_multiple_of(4) {
                 0.0
             } else {
@@ -34,7 +56,6 @@ fn rows() -> Vec<Row> {
             },
             motion: vector(0.5),
             along: vector(1.0),
-            force: DVec3::ZERO,
         }
     };
     (0..200).map(row).collect()
@@ -44,23 +65,21 @@ fn rows() -> Vec<Row> {
 fn the_force_of_a_row_is_minus_the_gradient_of_its_potential() {
     let h = 1e-6;
     let mut kinds = [0; 4];
-    for row in rows() {
-        let (pressed, rubbed) = row.forces(row.motion);
+    for looking in rows() {
+        let (row, pull) = (&looking.row, looking.at(DVec3::ZERO));
+        let (pressed, rubbed) = (pull.pressed(), pull.rubbed());
         let force = pressed * row.normal + rubbed;
-        let at = |by: DVec3| {
-            let mut moved = row;
-            moved.motion += by;
-            moved.potential()
-        };
         for axis in DVec3::AXES {
-            let slope = (at(h * axis) - at(-h * axis)) / (2.0 * h);
+            let at = |by: f64| looking.at(by * axis).potential();
+            let slope = (at(h) - at(-h)) / (2.0 * h);
             let error = (slope + force.dot(axis)).abs();
             assert!(error < 1e-5, "{row:?}: {slope} and {force}");
         }
         kinds[0] += usize::from(pressed == 0.0);
         kinds[1] += usize::from(pressed == row.strength);
-        kinds[2] += usize::from(row.radius > 0.0 && rubbed.length() > 0.999 * row.radius);
-        kinds[3] += usize::from(row.radius > 0.0 && rubbed.length() < 0.999 * row.radius);
+        let is_sliding = rubbed.length() > 0.999 * pull.radius;
+        kinds[2] += usize::from(pull.radius > 0.0 && is_sliding);
+        kinds[3] += usize::from(pull.radius > 0.0 && !is_sliding);
     }
     assert!(kinds.iter().all(|&count| count > 10), "{kinds:?}");
 }
@@ -68,21 +87,18 @@ fn the_force_of_a_row_is_minus_the_gradient_of_its_potential() {
 #[test]
 fn along_a_direction_slope_and_curvature_are_those_of_the_potential() {
     let h = 1e-5;
-    for row in rows() {
+    for looking in rows() {
+        let (row, pull) = (&looking.row, looking.at(DVec3::ZERO));
         for alpha in [0.0, 0.3, 1.0] {
-            let at = |alpha: f64| {
-                let mut moved = row;
-                moved.motion += alpha * row.along;
-                moved.potential()
-            };
-            let [force, change] = row.slope(alpha);
-            let slope = (at(alpha + h) - at(alpha - h)) / (2.0 * h);
-            assert!((slope + force).abs() < 1e-4, "{row:?}: {slope}, {force}");
-            let sides = [row.slope(alpha - h)[0], row.slope(alpha + h)[0]];
-            let rise = (sides[0] - sides[1]) / (2.0 * h);
+            let at = |alpha: f64| looking.at(alpha * looking.along).potential();
+            let [slope, change] = pull.slope(alpha);
+            let expected = (at(alpha + h) - at(alpha - h)) / (2.0 * h);
+            let error = (slope - expected).abs();
+            assert!(error < 1e-4, "{row:?}: {slope}, {expected}");
+            let sides = [alpha - h, alpha + h].map(|alpha| pull.slope(alpha));
+            let rise = (sides[1][0] - sides[0][0]) / (2.0 * h);
             // a kink between the two sides would show as a jump
-            let is_smooth = (row.slope(alpha - h)[1] - row.slope(alpha + h)[1]).abs() < 1e-2;
-            if is_smooth {
+            if (sides[0][1] - sides[1][1]).abs() < 1e-2 {
                 assert!((rise - change).abs() < 1e-2, "{row:?}: {rise}, {change}");
             }
             assert!(change >= 0.0, "not convex: {row:?}");
@@ -92,17 +108,24 @@ fn along_a_direction_slope_and_curvature_are_those_of_the_potential() {
 
 #[test]
 fn a_potential_is_convex() {
-    for row in rows() {
-        let at = |alpha: f64| {
-            let mut moved = row;
-            moved.motion += alpha * row.along;
-            moved.potential()
-        };
+    for looking in rows() {
+        let at = |alpha: f64| looking.at(alpha * looking.along).potential();
         for k in 0..20 {
             let alpha = 0.1 * f64::from(k) - 1.0;
             let middle = at(alpha + 0.05);
             assert!(middle <= 0.5 * (at(alpha) + at(alpha + 0.1)) + 1e-12);
         }
+    }
+}
+
+#[test]
+fn going_on_is_the_same_as_looking_from_there() {
+    for looking in rows() {
+        let mut pull = looking.at(DVec3::ZERO);
+        pull.advance(0.7);
+        let there = looking.at(0.7 * looking.along);
+        assert!((pull.normal - there.normal).abs() < 1e-12);
+        assert!((pull.tangential - there.tangential).length() < 1e-12);
     }
 }
 
@@ -203,7 +226,7 @@ impl Masses {
         let end = self.dynamics.propose_touching(
             &self.x,
             &self.v,
-            &target,
+            [&target, &target],
             0.0,
             H,
             Some(&mut self.plane),
