@@ -131,14 +131,9 @@ impl Relaxation {
         }
     }
 
+    #[cfg(test)]
     /// Energy of positions, in m², relative to the start of the step.
-    pub(super) fn energy(
-        &self,
-        x: &[DVec3],
-        start: &[DVec3],
-        pulls: &[Pull],
-        stiffness: f64,
-    ) -> f64 {
+    fn energy(&self, x: &[DVec3], start: &[DVec3], pulls: &[Pull], stiffness: f64) -> f64 {
         let at = |v: u32| x[v as usize];
         let square = |r: f64| r * r;
         let springs = self
