@@ -20,7 +20,7 @@ use super::components::{Cloth, Components, METHODS, Turn};
 use super::prevent;
 use super::pulls::{Pull, Targets};
 use super::tangle::{Permitted, tangles};
-use super::targets::{Instant, TargetSettings, targets};
+use super::targets::{Instant, Method, TargetSettings, targets};
 use super::{Analysis, Kind, PathSummary, Rest, analyse};
 use crate::geometry::mesh::flush_tiny;
 use crate::geometry::{Collider, Mesh, MeshError, Scope};
@@ -61,9 +61,9 @@ impl Default for CureSettings {
             rings: 2,
             targets: TargetSettings {
                 aim: Aim::Smooth,
-                clearance: 0.2,
+                clearance: 0.5,
             },
-            stiffness: 1.0,
+            stiffness: 4.0,
             reach: 1.0,
             response: Response::Relax,
         }
@@ -332,8 +332,14 @@ impl Work<'_> {
             let method = METHODS[component.method];
             let contours = component.contours.iter().map(|&c| (c, method));
             let Targets { mut pulls } = targets(at, contours, &self.settings.targets);
+            if matches!(method, Method::Pull(_)) {
+                component.memory.join(x, &mut pulls);
+            }
+            let edges = component.contours.iter().map(|&c| at.mean_edge(c));
+            let edge = edges.sum::<f64>() / component.contours.len() as f64;
+            let reach = self.settings.reach * edge;
             for pull in &mut pulls {
-                *pull = pull.within(x, self.settings.reach * at.mean_edge(pull.contour));
+                *pull = pull.within(x, reach);
             }
             let paths = component.contours.iter();
             let paths = paths.flat_map(|&c| analysis.contours[c as usize].paths.clone());

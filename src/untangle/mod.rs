@@ -25,6 +25,7 @@ mod cure;
 mod distance;
 mod export;
 mod fan;
+mod memory;
 mod outward;
 mod parity;
 mod paths;
