@@ -13,12 +13,12 @@
 
 use glam::{DVec2, DVec3};
 
-use super::chart::Chart;
-use super::paths::{Path, Spot};
+use super::Analysis;
+use super::chart::{Chart, Surface};
+use super::paths::{Path, PathKind, Spot};
 use super::pulls::{Point, Pull};
 use super::rbf::Map;
 use super::regions::Inside;
-use super::{Analysis, Rest};
 use crate::geometry::Mesh;
 
 /// How targets are found.
@@ -63,11 +63,16 @@ const PATH_WEIGHT: f64 = 0.5;
 /// Share of the votes by which a path has to know its right side; otherwise pulls point from where a vertex is to its target.
 const MAJORITY: f64 = 0.2;
 
+/// Share of the cloth between two points of one sheet that may become distance between them in space: at a crease, neighbours cannot part.
+const SLACK: f64 = 0.25;
+/// Least clearance, in edge lengths.
+const LEAST: f64 = 0.05;
+/// Inside vertices up to which closest points are looked for in a whole region: the time is that of all pairs.
+const MAX_SEARCHED: usize = 200;
+
 /// Finds targets of the paths of one mesh at one instant.
 pub(super) struct Attract<'a> {
-    pub(super) mesh: &'a Mesh,
-    pub(super) x: &'a [DVec3],
-    pub(super) rest: Rest<'a>,
+    pub(super) surface: Surface<'a>,
     pub(super) analysis: &'a Analysis,
     /// For each face whether it is turned over; none on one-sided surfaces.
     pub(super) orientation: Option<&'a [bool]>,
@@ -85,6 +90,22 @@ struct Partner<'a> {
     places: Vec<Option<DVec2>>,
     /// +1 if what is inside lies on the side of the *other* partner to which its normals point, −1 if on the other, 0 if that is not clear.
     wrong_side: f64,
+}
+
+/// What the pulls of one partner have in common.
+struct Aiming<'p, 'a> {
+    contour: u32,
+    map: Option<Map>,
+    own: &'p Partner<'a>,
+    other: &'p Partner<'a>,
+    /// Faces among which closest points are looked for.
+    near: Vec<u32>,
+    /// Whether the path is its own partner.
+    is_self: bool,
+    /// Of path and inside, in metres.
+    extent: f64,
+    /// Mean edge along the path, in metres.
+    edge: f64,
 }
 
 impl<'a> Attract<'a> {
@@ -108,66 +129,68 @@ impl<'a> Attract<'a> {
     fn pair(&self, contour: u32, pair: [&'a Path; 2], sides: Sides, pulls: &mut Vec<Pull>) {
         let is_self = std::ptr::eq(pair[0], pair[1]);
         let edge = self.mean_edge(pair);
-        let mut partners = [0, 1].map(|i| self.partner(pair[i], sides.is_other(i)));
-        let all = self.mesh.faces().len();
+        let count = if is_self { 1 } else { 2 };
+        let partners = (0..count).map(|i| self.partner(pair[i], sides.is_other(i)));
+        let mut partners: Vec<Partner<'_>> = partners.collect();
         let radius = partners.iter().map(|p| {
-            let mut needed = corners(self.mesh, &p.path.faces);
+            let mut needed = corners(self.surface.mesh, &p.path.faces);
             needed.extend(&p.inside);
             p.chart.radius(&needed)
         });
         let radius = 1.2 * radius.fold(0.0, f64::max) + 2.0 * edge;
-        for partner in &mut partners {
-            partner.chart.spread(radius, all);
-        }
-        for i in 0..2 {
-            partners[i].wrong_side = self.wrong_side(pair[i], pair[1 - i], &partners[i].inside);
+        for (i, partner) in partners.iter_mut().enumerate() {
+            partner
+                .chart
+                .spread(radius, self.surface.mesh.faces().len());
+            partner.chart.index();
+            partner.wrong_side = self.wrong_side(pair[i], pair[1 - i], &partner.inside);
         }
         let extent = self.extent(&partners);
-        for i in 0..if is_self { 1 } else { 2 } {
-            let (own, other) = (&partners[i], &partners[1 - i]);
-            let map = self.map(own, other, edge);
-            let wanted = |point: Point, place: Option<DVec2>| {
-                self.pull(
-                    contour,
-                    point,
-                    place,
-                    map.as_ref(),
-                    other,
-                    own,
-                    extent,
-                    edge,
-                )
+        for (i, own) in partners.iter().enumerate() {
+            let other = &partners[count - 1 - i];
+            let aim = Aiming {
+                contour,
+                map: self.map(own, other, edge),
+                own,
+                other,
+                near: self.near(other),
+                is_self,
+                extent,
+                edge,
             };
             for &v in &own.inside {
-                pulls.extend(wanted(Point::vertex(v), own.chart.place(v)));
+                pulls.extend(self.pull(&aim, Point::vertex(v), own.chart.place(v)));
             }
             if own.inside.is_empty() && matches!(own.path.inside, Inside::Vertices(_)) {
                 for (face, spots) in self.inner_points(own.path) {
-                    let place = spots
-                        .iter()
-                        .map(|s| own.chart.place_of(*s))
-                        .sum::<Option<DVec2>>();
+                    let places = spots.iter().map(|s| own.chart.place_of(*s));
+                    let place = places.sum::<Option<DVec2>>();
                     let place = place.map(|sum| sum / spots.len() as f64);
-                    pulls.extend(wanted(self.middle(face, &spots), place));
+                    pulls.extend(self.pull(&aim, self.middle(face, &spots), place));
                 }
             }
         }
-        self.along_path(contour, &partners, edge, pulls);
+        self.along_path(contour, [&partners[0], &partners[count - 1]], edge, pulls);
     }
 
     fn partner(&self, path: &'a Path, is_other: bool) -> Partner<'a> {
         let inside = match &path.inside {
-            Inside::Vertices(inside) if is_other => self.beyond(path, inside),
+            // a BLI does not part the cloth: there is no other side
+            Inside::Vertices(inside)
+                if is_other && !matches!(path.kind, PathKind::Bli | PathKind::Blb) =>
+            {
+                self.beyond(path, inside)
+            }
             Inside::Vertices(inside) => inside.clone(),
             Inside::None | Inside::Partner => Vec::new(),
         };
         let start = path.faces[path.faces.len() / 2];
-        let mut chart = Chart::around(self.mesh, self.x, self.rest, start);
-        let mut needed = corners(self.mesh, &path.faces);
+        let mut chart = Chart::around(self.surface, start);
+        let mut needed = corners(self.surface.mesh, &path.faces);
         needed.extend(&inside);
         needed.sort_unstable();
         needed.dedup();
-        chart.reach(&needed, self.mesh.faces().len());
+        chart.reach(&needed, self.surface.mesh.faces().len());
         let places =
             (0..path.points.len()).map(|k| chart.place_of(path.spot(&self.analysis.segments, k)));
         Partner {
@@ -182,11 +205,11 @@ impl<'a> Attract<'a> {
     /// What is on the other side of a path: the rest of its piece of surface.
     fn beyond(&self, path: &Path, inside: &[u32]) -> Vec<u32> {
         let loops = path.loop_vertices();
-        let start = self.mesh.faces()[path.faces[0] as usize];
+        let start = self.surface.mesh.faces()[path.faces[0] as usize];
         let mut seen = std::collections::BTreeSet::from(start);
         let mut stack = start.to_vec();
         while let Some(v) = stack.pop() {
-            for w in self.mesh.neighbours(v) {
+            for w in self.surface.mesh.neighbours(v) {
                 if seen.insert(w) {
                     stack.push(w);
                 }
@@ -206,10 +229,10 @@ impl<'a> Attract<'a> {
         for k in 0..own.segments.len() {
             let (f, g) = (own.faces[k], other.faces[corresponding_segment(own, k)]);
             let ends = self.analysis.segments.segments[own.segments[k] as usize].ends;
-            let [p, q] = ends.map(|e| self.analysis.segments.position(self.x, e));
+            let [p, q] = ends.map(|e| self.analysis.segments.position(self.surface.x, e));
             let n = self.normal(g);
-            for v in self.mesh.faces()[f as usize] {
-                let height = (self.x[v as usize] - p).dot(n) * p.distance(q);
+            for v in self.surface.mesh.faces()[f as usize] {
+                let height = (self.surface.x[v as usize] - p).dot(n) * p.distance(q);
                 let is_inside = inside.binary_search(&v).is_ok();
                 sum += if is_inside { height } else { -height };
                 all += height.abs();
@@ -224,7 +247,8 @@ impl<'a> Attract<'a> {
 
     /// Unit normal of a face, all faces running the same way.
     fn normal(&self, face: u32) -> DVec3 {
-        let [a, b, c] = self.mesh.faces()[face as usize].map(|v| self.x[v as usize]);
+        let [a, b, c] =
+            self.surface.mesh.faces()[face as usize].map(|v| self.surface.x[v as usize]);
         let n = (b - a).cross(c - a).normalize_or_zero();
         match self.orientation.is_some_and(|turned| turned[face as usize]) {
             true => -n,
@@ -244,7 +268,10 @@ impl<'a> Attract<'a> {
         let mut length = 0.0;
         let mut last: Option<DVec3> = None;
         for k in 0..n + usize::from(closed) {
-            let at = self.analysis.segments.position(self.x, path.points[k % n]);
+            let at = self
+                .analysis
+                .segments
+                .position(self.surface.x, path.points[k % n]);
             length += last.replace(at).map_or(0.0, |last| last.distance(at));
             let answer = path.corresponding(k % n);
             nodes.push((length, own.places[k % n]?, other.places[answer]?));
@@ -274,62 +301,62 @@ impl<'a> Attract<'a> {
         Map::fit(&centres, &values)
     }
 
-    #[allow(
-        clippy::too_many_arguments,
-        reason = "a point, the map, and both partners; a struct would be used once"
-    )]
-    fn pull(
-        &self,
-        contour: u32,
-        from: Point,
-        place: Option<DVec2>,
-        map: Option<&Map>,
-        other: &Partner<'_>,
-        own: &Partner<'_>,
-        extent: f64,
-        edge: f64,
-    ) -> Option<Pull> {
-        let at = from.position(self.x);
-        let mapped = map
-            .zip(place)
-            .and_then(|(map, place)| other.chart.locate(map.at(place), at));
-        let mapped = mapped.filter(|(_, to)| to.position(self.x).distance(at) <= 2.0 * extent);
-        let (face, to) = mapped.or_else(|| self.closest(at, other))?;
-        let clearance = self.clearance * edge;
-        let towards = (to.position(self.x) - at).normalize_or_zero();
-        let direction = match own.wrong_side {
-            0.0 => towards,
+    fn pull(&self, aim: &Aiming<'_, '_>, from: Point, place: Option<DVec2>) -> Option<Pull> {
+        let Surface { mesh, x, .. } = self.surface;
+        let at = from.position(x);
+        let mapped = aim.map.as_ref().zip(place);
+        let mapped = mapped.and_then(|(map, place)| {
+            let answer = map.at(place);
+            let (face, to) = aim.other.chart.locate(answer, at)?;
+            Some((face, to, answer.distance(place)))
+        });
+        let mapped = mapped.filter(|(_, to, _)| to.position(x).distance(at) <= 2.0 * aim.extent);
+        let closest = || closest_point(mesh, x, &aim.near, at).map(|(face, to)| (face, to, 0.0));
+        let (face, to, apart) = mapped.or_else(closest)?;
+        let direction = match aim.own.wrong_side {
+            0.0 => (to.position(x) - at).normalize_or_zero(),
             side => -side * self.normal(face),
         };
+        let depth = (to.position(x) - at).dot(direction).abs();
         Some(Pull {
             from,
             to: Some(to),
-            wanted: clearance * direction,
+            wanted: self.clearance(aim.edge, depth, aim.is_self.then_some(apart)) * direction,
             weight: 1.0,
-            contour,
+            contour: aim.contour,
         })
     }
 
-    /// The closest point of a partner: of its inside, or of the faces along its path.
-    fn closest(&self, at: DVec3, other: &Partner<'_>) -> Option<(u32, Point)> {
-        let inside = other
-            .inside
-            .iter()
-            .flat_map(|&v| self.mesh.faces_of_vertex(v));
-        let mut faces: Vec<u32> = inside.chain(&other.path.faces).copied().collect();
+    /// How far beyond its target a point is to go, in metres: as far as it is on the wrong side now, so that near the path, where
+    /// the sheets are close together on both sides of it, they stay so; of points of one chart not further than the cloth
+    /// between them can give.
+    fn clearance(&self, edge: f64, depth: f64, apart: Option<f64>) -> f64 {
+        let wanted = depth.clamp(LEAST * edge, self.clearance.max(LEAST) * edge);
+        apart.map_or(wanted, |apart| wanted.min(SLACK * apart))
+    }
+
+    /// Faces for closest points: a partner's inside and the faces along its path; the latter alone if the inside is large.
+    fn near(&self, other: &Partner<'_>) -> Vec<u32> {
+        let mut faces: Vec<u32> = other.path.faces.clone();
+        if self.aim == Aim::Closest || other.inside.len() <= MAX_SEARCHED {
+            let inside = other.inside.iter();
+            faces.extend(inside.flat_map(|&v| self.surface.mesh.faces_of_vertex(v)));
+        }
         faces.sort_unstable();
         faces.dedup();
-        closest_point(self.mesh, self.x, &faces, at)
+        faces
     }
 
     /// Largest distance of inside vertices and path points from the middle of the path, in metres.
-    fn extent(&self, partners: &[Partner<'_>; 2]) -> f64 {
-        let line = partners[0].path.polyline(&self.analysis.segments, self.x);
+    fn extent(&self, partners: &[Partner<'_>]) -> f64 {
+        let line = partners[0]
+            .path
+            .polyline(&self.analysis.segments, self.surface.x);
         let middle = line.iter().sum::<DVec3>() / line.len() as f64;
         let inside = partners
             .iter()
             .flat_map(|p| &p.inside)
-            .map(|&v| self.x[v as usize]);
+            .map(|&v| self.surface.x[v as usize]);
         let all = line.iter().copied().chain(inside);
         all.map(|p| p.distance(middle)).fold(0.0, f64::max)
     }
@@ -337,7 +364,8 @@ impl<'a> Attract<'a> {
     fn mean_edge(&self, pair: [&Path; 2]) -> f64 {
         let (mut sum, mut count) = (0.0, 0.0);
         for &face in pair.iter().flat_map(|p| &p.faces) {
-            let [a, b, c] = self.mesh.faces()[face as usize].map(|v| self.x[v as usize]);
+            let [a, b, c] =
+                self.surface.mesh.faces()[face as usize].map(|v| self.surface.x[v as usize]);
             sum += a.distance(b) + b.distance(c) + c.distance(a);
             count += 3.0;
         }
@@ -360,10 +388,10 @@ impl<'a> Attract<'a> {
 
     /// The mean of spots in one face.
     fn middle(&self, face: u32, spots: &[Spot]) -> Point {
-        let corners = self.mesh.faces()[face as usize];
+        let corners = self.surface.mesh.faces()[face as usize];
         let mut weights = DVec3::ZERO;
         for spot in spots {
-            weights += weights_in(self.mesh, corners, *spot);
+            weights += weights_in(self.surface.mesh, corners, *spot);
         }
         Point::face(corners, weights / (weights.x + weights.y + weights.z))
     }
@@ -372,11 +400,10 @@ impl<'a> Attract<'a> {
     fn along_path(
         &self,
         contour: u32,
-        partners: &[Partner<'_>; 2],
+        [own, other]: [&Partner<'_>; 2],
         edge: f64,
         pulls: &mut Vec<Pull>,
     ) {
-        let [own, other] = partners;
         for k in 0..own.path.segments.len() {
             let answer = corresponding_segment(own.path, k);
             let (f, g) = (own.path.faces[k], other.path.faces[answer]);
@@ -385,6 +412,11 @@ impl<'a> Attract<'a> {
                 continue;
             };
             let n = own.path.points.len();
+            let place = |p: usize| own.places[p].zip(own.places[own.path.corresponding(p)]);
+            let apart = std::ptr::eq(own.path, other.path).then(|| {
+                let ends = [k, (k + 1) % n].map(|p| place(p).map_or(0.0, |(a, b)| a.distance(b)));
+                0.5 * (ends[0] + ends[1])
+            });
             let spots = [k, (k + 1) % n].map(|p| own.path.spot(&self.analysis.segments, p));
             let m = other.path.points.len();
             let answers = [k, (k + 1) % n]
@@ -393,7 +425,7 @@ impl<'a> Attract<'a> {
             pulls.push(Pull {
                 from: self.middle(f, &spots),
                 to: Some(self.middle(g, &answers)),
-                wanted: self.clearance * edge * direction,
+                wanted: self.clearance(edge, 0.0, apart) * direction,
                 weight: PATH_WEIGHT,
                 contour,
             });

@@ -8,8 +8,9 @@
 //! parameters, borders of panels do not matter, and nobody has to provide anything. Where the surface comes back to
 //! itself, as round a tube, the layout overlaps or has a cut; targets beyond it are refused by their distance.
 
+use std::cell::RefCell;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BinaryHeap;
 
 use glam::{DVec2, DVec3};
 
@@ -24,6 +25,17 @@ const ORDER_STEPS: f64 = 1e4;
 /// Keeps multiples of the edge length, which are common, away from the borders of these steps.
 const ORDER_SHIFT: f64 = 0.37;
 
+/// Tables of charts, kept for the next.
+#[derive(Default)]
+pub(super) struct Tables(RefCell<Vec<Table>>);
+
+/// What a chart knows of each vertex and face.
+struct Table {
+    /// Not a number where there is none.
+    places: Vec<DVec2>,
+    is_laid: Vec<bool>,
+}
+
 /// Faces laid out in the plane, in metres at rest.
 pub(super) struct Chart<'a> {
     mesh: &'a Mesh,
@@ -31,42 +43,73 @@ pub(super) struct Chart<'a> {
     rest: Rest<'a>,
     /// Mean edge of the first face, m.
     edge: f64,
-    places: BTreeMap<u32, DVec2>,
+    table: Table,
+    tables: &'a Tables,
     /// Faces that are laid out, in that order.
     faces: Vec<u32>,
-    is_laid: BTreeMap<u32, ()>,
     /// Edges to unfold over: order, edge, the face beyond.
     front: BinaryHeap<Reverse<(u64, u32, u32)>>,
-    grid: BTreeMap<(i64, i64), Vec<u32>>,
+    /// Faces by the cells that they reach into, ascending.
+    grid: Vec<((i64, i64), u32)>,
+}
+
+impl Drop for Chart<'_> {
+    fn drop(&mut self) {
+        let mut table = Table {
+            places: std::mem::take(&mut self.table.places),
+            is_laid: std::mem::take(&mut self.table.is_laid),
+        };
+        for &face in &self.faces {
+            table.is_laid[face as usize] = false;
+            for v in self.mesh.faces()[face as usize] {
+                table.places[v as usize] = DVec2::NAN;
+            }
+        }
+        self.tables.0.borrow_mut().push(table);
+    }
+}
+
+/// Where a chart is.
+#[derive(Clone, Copy)]
+pub(super) struct Surface<'a> {
+    pub(super) mesh: &'a Mesh,
+    pub(super) x: &'a [DVec3],
+    pub(super) rest: Rest<'a>,
+    pub(super) tables: &'a Tables,
 }
 
 impl<'a> Chart<'a> {
     /// Of one face.
-    pub(super) fn around(mesh: &'a Mesh, x: &'a [DVec3], rest: Rest<'a>, face: u32) -> Self {
+    pub(super) fn around(surface: Surface<'a>, face: u32) -> Self {
+        let Surface {
+            mesh,
+            x,
+            rest,
+            tables,
+        } = surface;
         let lengths = rest.lengths(mesh, x, face);
         let [a, b, c] = mesh.faces()[face as usize];
+        let table = tables.0.borrow_mut().pop().unwrap_or_else(|| Table {
+            places: vec![DVec2::NAN; mesh.vertex_count()],
+            is_laid: vec![false; mesh.faces().len()],
+        });
         let mut chart = Self {
             mesh,
             x,
             rest,
             edge: lengths.iter().sum::<f64>() / 3.0,
-            places: BTreeMap::new(),
+            table,
+            tables,
             faces: Vec::new(),
-            is_laid: BTreeMap::new(),
             front: BinaryHeap::new(),
-            grid: BTreeMap::new(),
+            grid: Vec::new(),
         };
-        let third = apex(
-            DVec2::ZERO,
-            DVec2::new(lengths[0], 0.0),
-            lengths[2],
-            lengths[1],
-            1.0,
-        );
-        let middle = (DVec2::new(lengths[0], 0.0) + third) / 3.0;
-        chart.places.insert(a, -middle);
-        chart.places.insert(b, DVec2::new(lengths[0], 0.0) - middle);
-        chart.places.insert(c, third - middle);
+        let base = DVec2::new(lengths[0], 0.0);
+        let third = apex(DVec2::ZERO, base, lengths[2], lengths[1], 1.0);
+        let middle = (base + third) / 3.0;
+        chart.table.places[a as usize] = -middle;
+        chart.table.places[b as usize] = base - middle;
+        chart.table.places[c as usize] = third - middle;
         chart.lay(face);
         chart
     }
@@ -78,10 +121,7 @@ impl<'a> Chart<'a> {
 
     /// Unfolds until the vertices are laid out, if they can be, or `max_faces` are.
     pub(super) fn reach(&mut self, vertices: &[u32], max_faces: usize) {
-        let mut left = vertices
-            .iter()
-            .filter(|v| !self.places.contains_key(v))
-            .count();
+        let mut left = vertices.iter().filter(|v| !self.has(**v)).count();
         while left > 0 && self.faces.len() < max_faces {
             match self.unfold() {
                 Some(Some(v)) => left -= usize::from(vertices.binary_search(&v).is_ok()),
@@ -104,13 +144,21 @@ impl<'a> Chart<'a> {
 
     /// Distance of the farthest vertex of a list, in metres.
     pub(super) fn radius(&self, vertices: &[u32]) -> f64 {
-        let placed = vertices.iter().filter_map(|v| self.places.get(v));
+        let placed = vertices.iter().filter_map(|v| self.place(*v));
         placed.map(|p| p.length()).fold(0.0, f64::max)
     }
 
     /// Where a vertex lies.
     pub(super) fn place(&self, vertex: u32) -> Option<DVec2> {
-        self.places.get(&vertex).copied()
+        self.has(vertex).then(|| self.at(vertex))
+    }
+
+    fn has(&self, vertex: u32) -> bool {
+        !self.at(vertex).is_nan()
+    }
+
+    fn at(&self, vertex: u32) -> DVec2 {
+        self.table.places[vertex as usize]
     }
 
     /// Where a point of a path lies.
@@ -136,9 +184,11 @@ impl<'a> Chart<'a> {
         let mut best: Option<(f64, f64, u32, Point)> = None;
         for di in -1..=1 {
             for dj in -1..=1 {
-                for &face in self.grid.get(&(i + di, j + dj)).into_iter().flatten() {
+                let cell = (i + di, j + dj);
+                let first = self.grid.partition_point(|g| g.0 < cell);
+                for &(_, face) in self.grid[first..].iter().take_while(|g| g.0 == cell) {
                     let corners = self.mesh.faces()[face as usize];
-                    let at = corners.map(|v| self.places[&v]);
+                    let at = corners.map(|v| self.at(v));
                     let (weights, distance) = closest_weights(at, place);
                     let point = Point::face(corners, weights);
                     // inside is inside: distances of rounding size are equal
@@ -165,6 +215,23 @@ impl<'a> Chart<'a> {
         &self.faces
     }
 
+    /// Makes [`Self::locate`] know all faces that are laid out by now.
+    pub(super) fn index(&mut self) {
+        self.grid.clear();
+        for &face in &self.faces {
+            let at = self.mesh.faces()[face as usize].map(|v| self.at(v));
+            let (low, high) = (at[0].min(at[1]).min(at[2]), at[0].max(at[1]).max(at[2]));
+            let ((i0, j0), (i1, j1)) = (self.cell(low), self.cell(high));
+            // faces that a bad layout has torn apart would fill the grid
+            if (i1 - i0).max(j1 - j0) <= 16 {
+                for i in i0..=i1 {
+                    self.grid.extend((j0..=j1).map(|j| ((i, j), face)));
+                }
+            }
+        }
+        self.grid.sort_unstable();
+    }
+
     fn order(&self, distance: f64) -> u64 {
         (distance / self.edge * ORDER_STEPS + ORDER_SHIFT) as u64
     }
@@ -176,23 +243,12 @@ impl<'a> Chart<'a> {
 
     /// Enters a face whose corners all have places.
     fn lay(&mut self, face: u32) {
-        if self.is_laid.insert(face, ()).is_some() {
+        if std::mem::replace(&mut self.table.is_laid[face as usize], true) {
             return;
         }
         self.faces.push(face);
-        let at = self.mesh.faces()[face as usize].map(|v| self.places[&v]);
-        let (low, high) = (at[0].min(at[1]).min(at[2]), at[0].max(at[1]).max(at[2]));
-        let ((i0, j0), (i1, j1)) = (self.cell(low), self.cell(high));
-        // faces that a bad layout has torn apart would fill the grid
-        if (i1 - i0).max(j1 - j0) <= 16 {
-            for i in i0..=i1 {
-                for j in j0..=j1 {
-                    self.grid.entry((i, j)).or_default().push(face);
-                }
-            }
-        }
         for &edge in &self.mesh.face_edges()[face as usize] {
-            let ends = self.mesh.edges()[edge as usize].map(|v| self.places[&v]);
+            let ends = self.mesh.edges()[edge as usize].map(|v| self.at(v));
             let order = self.order((0.5 * (ends[0] + ends[1])).length());
             for &next in self.mesh.faces_of_edge(edge) {
                 if next != face && self.mesh.faces_of_edge(edge).len() == 2 {
@@ -205,14 +261,14 @@ impl<'a> Chart<'a> {
     /// Unfolds over the next edge: the vertex that got a place, if one did; `None` at the end.
     fn unfold(&mut self) -> Option<Option<u32>> {
         let Reverse((_, edge, face)) = self.front.pop()?;
-        if self.is_laid.contains_key(&face) {
+        if self.table.is_laid[face as usize] {
             return Some(None);
         }
         let ends = self.mesh.edges()[edge as usize];
         let corners = self.mesh.faces()[face as usize];
         let tip = corners.into_iter().find(|v| !ends.contains(v));
         let tip = tip.expect("a face has a corner beyond each of its edges");
-        let is_new = !self.places.contains_key(&tip);
+        let is_new = !self.has(tip);
         if is_new {
             let mut sum = DVec2::ZERO;
             let mut count = 0.0;
@@ -222,7 +278,7 @@ impl<'a> Chart<'a> {
                     count += 1.0;
                 }
             }
-            self.places.insert(tip, sum / count);
+            self.table.places[tip as usize] = sum / count;
         }
         self.lay(face);
         Some(is_new.then_some(tip))
@@ -235,7 +291,7 @@ impl<'a> Chart<'a> {
         let edge = self.mesh.face_edges()[face as usize][(k + 1) % 3];
         let around = self.mesh.faces_of_edge(edge);
         let behind = around.iter().copied().find(|&f| f != face)?;
-        if around.len() != 2 || !self.is_laid.contains_key(&behind) {
+        if around.len() != 2 || !self.table.is_laid[behind as usize] {
             return None;
         }
         let [a, b] = [corners[(k + 1) % 3], corners[(k + 2) % 3]];
@@ -301,8 +357,17 @@ mod tests {
         let t = of_type("closed", 6).unwrap();
         let mesh = Mesh::new(t.positions.len(), t.faces.clone()).unwrap();
         let rest = Rest::Parameters(&t.uv);
-        let mut chart = Chart::around(&mesh, &t.positions, rest, 77);
+        let tables = Tables::default();
+        let surface = Surface {
+            mesh: &mesh,
+            x: &t.positions,
+            rest,
+            tables: &tables,
+        };
+        drop(Chart::around(surface, 3)); // leaves no trace
+        let mut chart = Chart::around(surface, 77);
         chart.spread(f64::MAX, usize::MAX);
+        chart.index();
         assert_eq!(chart.faces().len(), t.faces.len());
         for (face, corners) in (0..).zip(&t.faces) {
             let at = corners.map(|v| chart.place(v).unwrap());

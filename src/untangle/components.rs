@@ -8,6 +8,7 @@ use glam::DVec3;
 
 use super::Analysis;
 use super::attract::{Sides, corners};
+use super::memory::Memory;
 use super::relax::Relaxation;
 use super::targets::Method;
 use crate::geometry::Mesh;
@@ -15,6 +16,9 @@ use crate::geometry::mesh::NONE;
 
 /// Rings around an intersection that move with it, beside as many as its inside is deep.
 const RINGS: u32 = 3;
+
+/// Steps over which crossings have to fall by a tenth so that a method is given more time.
+const TREND: usize = 6;
 
 /// Methods in the order in which they are tried; each begins where the best so far ended.
 pub(super) const METHODS: [Method; 6] = [
@@ -52,8 +56,12 @@ pub(super) struct Component {
     pub(super) best: Measure,
     /// Positions of its vertices at the best.
     best_x: Vec<DVec3>,
+    /// What was wanted before.
+    pub(super) memory: Memory,
     /// Steps since the best.
     pub(super) since: u32,
+    /// Crossings at the steps of the method in use.
+    recent: Vec<usize>,
     /// The method in use, an index into [`METHODS`].
     pub(super) method: usize,
     /// Whether something got better since the first method was last begun with.
@@ -153,7 +161,9 @@ impl Components {
                 crossings: usize::MAX,
                 length: f64::INFINITY,
             },
+            memory: Memory::default(),
             since: 0,
+            recent: Vec::new(),
             method: 0,
             is_worth_it: false,
             is_given_up: false,
@@ -230,10 +240,16 @@ impl Component {
         if self.is_given_up {
             return Turn::Rest;
         }
-        if self.since < patience {
+        self.recent.push(self.now.crossings);
+        let before = self.recent.len().checked_sub(TREND + 1);
+        let before = before.map_or(0, |k| self.recent[k]);
+        let falls = (self.now.crossings as f64) < 0.9 * before as f64;
+        if self.since < patience || falls && self.since < 4 * patience {
             return Turn::Go;
         }
+        self.recent.clear();
         self.put_back(x);
+        self.memory.clear();
         self.since = 0;
         self.method += 1;
         if self.method < METHODS.len() {

@@ -20,8 +20,8 @@ use super::components::{Cloth, Components, METHODS, Turn};
 use super::prevent;
 use super::pulls::{Pull, Targets};
 use super::tangle::{Permitted, tangles};
-use super::targets::{Instant, TargetSettings, targets};
-use super::{Analysis, PathSummary, Rest, analyse};
+use super::targets::{Instant, Method, TargetSettings, targets};
+use super::{Analysis, Kind, PathSummary, Rest, analyse};
 use crate::geometry::mesh::flush_tiny;
 use crate::geometry::{Collider, Mesh, MeshError, Scope};
 
@@ -61,9 +61,9 @@ impl Default for CureSettings {
             rings: 2,
             targets: TargetSettings {
                 aim: Aim::Smooth,
-                clearance: 0.2,
+                clearance: 0.5,
             },
-            stiffness: 1.0,
+            stiffness: 4.0,
             reach: 1.0,
             response: Response::Relax,
         }
@@ -113,12 +113,52 @@ pub struct CureReport {
     pub mean_displacement: f64,
     /// How many moved.
     pub moved: usize,
-    /// Paths that are left.
-    pub left: Vec<PathSummary>,
+    /// Intersections that are left.
+    pub left: Vec<Left>,
     /// Crossing pairs of faces at each step.
     pub curve: Vec<usize>,
     /// Where the time went.
     pub seconds: CureSeconds,
+}
+
+/// An intersection that is left.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Left {
+    /// Its type.
+    #[serde(rename = "type")]
+    pub kind: Kind,
+    /// Crossing pairs of faces along it.
+    pub segments: usize,
+    /// In metres.
+    pub length: f64,
+    /// The first two of its faces.
+    pub faces: [u32; 2],
+    /// A point of it, in metres.
+    pub at: [f64; 3],
+    /// Why it is left.
+    pub reason: Reason,
+}
+
+/// Why an intersection is left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    /// No method made it better; the pieces may be linked.
+    NothingHelps,
+    /// The steps were spent.
+    StepsSpent,
+    /// None of the vertices along it may move.
+    Fixed,
+}
+
+impl std::fmt::Display for Reason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(match self {
+            Self::NothingHelps => "no method makes it shorter; the pieces may be linked",
+            Self::StepsSpent => "the steps were spent; try more",
+            Self::Fixed => "nothing along it may move",
+        })
+    }
 }
 
 /// Where the time of a cure went, in seconds.
@@ -197,7 +237,7 @@ pub fn cure(patient: Patient<'_>, settings: &CureSettings) -> Result<Cured, Mesh
     report.intersections_after = after.faces.len();
     report.edge_face_after = after.edge_faces.len();
     if !after.faces.is_empty() {
-        report.left = analyse(mesh, &positions, work.cloth.rest)?.summaries(&positions);
+        report.left = work.left(&positions, report.steps >= settings.max_steps)?;
     }
     let ways = positions.iter().zip(x).map(|(a, b)| a.distance(*b));
     let ways: Vec<f64> = ways.filter(|w| *w > 0.0).collect();
@@ -292,8 +332,14 @@ impl Work<'_> {
             let method = METHODS[component.method];
             let contours = component.contours.iter().map(|&c| (c, method));
             let Targets { mut pulls } = targets(at, contours, &self.settings.targets);
+            if matches!(method, Method::Pull(_)) {
+                component.memory.join(x, &mut pulls);
+            }
+            let edges = component.contours.iter().map(|&c| at.mean_edge(c));
+            let edge = edges.sum::<f64>() / component.contours.len() as f64;
+            let reach = self.settings.reach * edge;
             for pull in &mut pulls {
-                *pull = pull.within(x, self.settings.reach * at.mean_edge(pull.contour));
+                *pull = pull.within(x, reach);
             }
             let paths = component.contours.iter();
             let paths = paths.flat_map(|&c| analysis.contours[c as usize].paths.clone());
@@ -346,6 +392,32 @@ impl Work<'_> {
         let permitted = Permitted::new(mesh, &tangles(mesh, analysis, self.settings.rings));
         prevent::keep_apart(collider, &start, x, &moving, &permitted);
         report.seconds.prevention += begun.elapsed().as_secs_f64();
+    }
+
+    /// What is left, by name.
+    fn left(&self, x: &[DVec3], is_spent: bool) -> Result<Vec<Left>, MeshError> {
+        let analysis = analyse(self.cloth.mesh, x, self.cloth.rest)?;
+        let left = analysis.contours.iter().map(|contour| {
+            let path = &analysis.paths[contour.paths.start as usize];
+            let paths = contour.paths.clone().map(|p| &analysis.paths[p as usize]);
+            let mut corners = paths
+                .flat_map(|p| &p.faces)
+                .flat_map(|&f| self.cloth.mesh.faces()[f as usize]);
+            let is_fixed = corners.all(|v| self.cloth.is_fixed[v as usize]);
+            Left {
+                kind: contour.kind,
+                segments: contour.segment_count,
+                length: contour.length,
+                faces: analysis.segments.segments[path.segments[0] as usize].faces,
+                at: analysis.segments.position(x, path.points[0]).to_array(),
+                reason: match (is_fixed, is_spent) {
+                    (true, _) => Reason::Fixed,
+                    (_, true) => Reason::StepsSpent,
+                    _ => Reason::NothingHelps,
+                },
+            }
+        });
+        Ok(left.collect())
     }
 
     /// Half the mean edge at a vertex: no contour can leave its tangle within one step.

@@ -27,9 +27,11 @@ mod distance;
 mod export;
 mod fan;
 mod list;
+mod memory;
 mod outward;
 mod parity;
 mod paths;
+mod pattern;
 mod perturb;
 mod prevent;
 mod pulls;
@@ -44,10 +46,13 @@ mod trace;
 mod weld;
 
 pub use attract::{Aim, Sides};
-pub use cure::{CureReport, CureSeconds, CureSettings, Cured, Patient, Response, cure};
+pub use cure::{
+    CureReport, CureSeconds, CureSettings, Cured, Left, Patient, Reason, Response, cure,
+};
 pub use export::PathSummary;
 pub use list::RINGS;
 pub use paths::{Contour, Kind, Path, PathKind, Spot};
+pub use pattern::pattern_lengths;
 pub use pulls::{Point, Pull, Targets};
 pub use regions::Inside;
 pub use segments::{Crossing, End, Location, Segment, Segments};

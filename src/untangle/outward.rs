@@ -13,18 +13,15 @@
 
 use glam::{DVec2, DVec3};
 
+use super::Analysis;
 use super::attract::{corners, corresponding_segment, weights_in};
-use super::chart::Chart;
+use super::chart::{Chart, Surface};
 use super::paths::Path;
 use super::pulls::{Point, Pull};
-use super::{Analysis, Rest};
-use crate::geometry::Mesh;
 
 /// Pushes paths towards boundaries.
 pub(super) struct Outward<'a> {
-    pub(super) mesh: &'a Mesh,
-    pub(super) x: &'a [DVec3],
-    pub(super) rest: Rest<'a>,
+    pub(super) surface: Surface<'a>,
     pub(super) analysis: &'a Analysis,
 }
 
@@ -62,9 +59,9 @@ impl Outward<'_> {
     /// The way over a path's own surface to where it ends, by (7), in metres; `None` if it does not end.
     fn way_out(&self, path: &Path) -> Option<DVec3> {
         let start = path.faces[path.faces.len() / 2];
-        let mut chart = Chart::around(self.mesh, self.x, self.rest, start);
-        let needed = corners(self.mesh, &path.faces);
-        let all = self.mesh.faces().len();
+        let mut chart = Chart::around(self.surface, start);
+        let needed = corners(self.surface.mesh, &path.faces);
+        let all = self.surface.mesh.faces().len();
         chart.reach(&needed, all);
         let mut radius = chart.radius(&needed) + 2.0 * chart.edge();
         let mut ends = Vec::new();
@@ -87,7 +84,7 @@ impl Outward<'_> {
         for k in 0..path.segments.len() {
             let point = self.middle(path, k);
             let line = self.analysis.segments.segments[path.segments[k] as usize].ends;
-            let [p, q] = line.map(|e| self.analysis.segments.position(self.x, e));
+            let [p, q] = line.map(|e| self.analysis.segments.position(self.surface.x, e));
             let place = point
                 .parts()
                 .map(|(v, w)| Some(w * chart.place(v)?))
@@ -106,11 +103,13 @@ impl Outward<'_> {
     fn boundary(&self, chart: &Chart<'_>, mut ends: Vec<[DVec2; 2]>) -> Vec<[DVec2; 2]> {
         ends.clear();
         for &face in chart.faces() {
-            for &edge in &self.mesh.face_edges()[face as usize] {
-                let [a, b] = self.mesh.edges()[edge as usize];
-                if let (true, Some(p), Some(q)) =
-                    (self.mesh.is_boundary(edge), chart.place(a), chart.place(b))
-                {
+            for &edge in &self.surface.mesh.face_edges()[face as usize] {
+                let [a, b] = self.surface.mesh.edges()[edge as usize];
+                if let (true, Some(p), Some(q)) = (
+                    self.surface.mesh.is_boundary(edge),
+                    chart.place(a),
+                    chart.place(b),
+                ) {
                     ends.push([p, q]);
                 }
             }
@@ -120,11 +119,11 @@ impl Outward<'_> {
 
     /// T: a vector of the chart as one in space, by the face.
     fn in_space(&self, chart: &Chart<'_>, face: u32, way: DVec2) -> DVec3 {
-        let vertices = self.mesh.faces()[face as usize];
+        let vertices = self.surface.mesh.faces()[face as usize];
         let [Some(p), Some(q), Some(r)] = vertices.map(|v| chart.place(v)) else {
             return DVec3::ZERO;
         };
-        let [a, b, c] = vertices.map(|v| self.x[v as usize]);
+        let [a, b, c] = vertices.map(|v| self.surface.x[v as usize]);
         let (d, e) = (q - p, r - p);
         let twice = d.perp_dot(e);
         if twice == 0.0 {
@@ -136,10 +135,11 @@ impl Outward<'_> {
     }
 
     fn middle(&self, path: &Path, k: usize) -> Point {
-        let face = self.mesh.faces()[path.faces[k] as usize];
+        let face = self.surface.mesh.faces()[path.faces[k] as usize];
         let n = path.points.len();
         let spots = [k, (k + 1) % n].map(|p| path.spot(&self.analysis.segments, p));
-        let weights = weights_in(self.mesh, face, spots[0]) + weights_in(self.mesh, face, spots[1]);
+        let weights = weights_in(self.surface.mesh, face, spots[0])
+            + weights_in(self.surface.mesh, face, spots[1]);
         Point::face(face, weights / (weights.x + weights.y + weights.z))
     }
 }

@@ -61,21 +61,6 @@ pub(super) fn keep_apart(
     halvings.iter().filter(|&&h| h > 0).count()
 }
 
-/// Impacts of a motion that no tangle permits.
-pub(super) fn refused(
-    collider: &mut Collider,
-    start: &[DVec3],
-    end: &[DVec3],
-    moving: &[u32],
-    permitted: &Permitted,
-) -> Vec<Impact> {
-    let mesh = std::sync::Arc::clone(collider.mesh());
-    let look = collider.look_again(Motion::new(start, end), moving, &Asked::default(), None);
-    let mut impacts = look.impacts;
-    impacts.retain(|i| !is_permitted(&mesh, permitted, i));
-    impacts
-}
-
 /// Whether some faces at the two features may pass each other.
 fn is_permitted(mesh: &Mesh, permitted: &Permitted, impact: &Impact) -> bool {
     let (a, b) = match impact.pair {

@@ -32,14 +32,29 @@ const TURNS: u32 = 3;
 const MAX_ITERATIONS: u32 = 60;
 const RESIDUAL: f64 = 1e-2;
 
+/// Cosine of the angle between normals beyond which a hinge counts as folded over: 120°.
+const CREASE: f64 = -0.5;
+
 /// An edge between two faces, and how it is bent.
 struct Hinge {
     /// Its ends, then the tips of its faces.
     vertices: [u32; 4],
     /// b = Σ cᵢ xᵢ vanishes where the four lie in a plane.
     coefficients: [f64; 4],
+    bend: Bend,
+    /// Whether it was folded over when it came in.
+    is_crease: bool,
+}
+
+/// What a hinge keeps to.
+#[derive(Clone, Copy, PartialEq)]
+enum Bend {
     /// |b₀|, positive if the tips lie on the side of the normals.
-    bend: f64,
+    Kept(f64),
+    /// Flat.
+    Flat,
+    /// Anything: a crease whose layers have passed through each other would open the wrong way.
+    Free,
 }
 
 /// Some vertices of a mesh that may move, and what holds them.
@@ -125,20 +140,20 @@ impl Relaxation {
     /// Makes hinges flat at rest that are within the given vertices.
     pub(super) fn flatten(&mut self, is_inside: impl Fn(u32) -> bool) {
         for hinge in &mut self.hinges {
-            if hinge.vertices.iter().filter(|&&v| is_inside(v)).count() >= 2 {
-                hinge.bend = 0.0;
+            if matches!(hinge.bend, Bend::Kept(_))
+                && hinge.vertices.iter().filter(|&&v| is_inside(v)).count() >= 2
+            {
+                hinge.bend = match hinge.is_crease {
+                    true => Bend::Free,
+                    false => Bend::Flat,
+                };
             }
         }
     }
 
+    #[cfg(test)]
     /// Energy of positions, in m², relative to the start of the step.
-    pub(super) fn energy(
-        &self,
-        x: &[DVec3],
-        start: &[DVec3],
-        pulls: &[Pull],
-        stiffness: f64,
-    ) -> f64 {
+    fn energy(&self, x: &[DVec3], start: &[DVec3], pulls: &[Pull], stiffness: f64) -> f64 {
         let at = |v: u32| x[v as usize];
         let square = |r: f64| r * r;
         let springs = self
@@ -286,10 +301,13 @@ impl Hinge {
         let mut hinge = Self {
             vertices: [a, b, p, q],
             coefficients,
-            bend: 0.0,
+            bend: Bend::Flat,
+            is_crease: false,
         };
         let b0 = hinge.value(x);
-        hinge.bend = b0.dot(hinge.normal(x)).signum() * b0.length();
+        let [n, m] = hinge.normals(x);
+        hinge.is_crease = n.dot(m) < CREASE;
+        hinge.bend = Bend::Kept(b0.dot(n + m).signum() * b0.length());
         Some(hinge)
     }
 
@@ -298,19 +316,21 @@ impl Hinge {
         parts.map(|(&v, &c)| c * x[v as usize]).sum()
     }
 
-    /// Mean normal of the two faces, of length one.
-    fn normal(&self, x: &[DVec3]) -> DVec3 {
+    /// Unit normals of the two faces.
+    fn normals(&self, x: &[DVec3]) -> [DVec3; 2] {
         let [a, b, p, q] = self.vertices.map(|v| x[v as usize]);
         let e = b - a;
-        let (n, m) = (e.cross(p - a), (q - a).cross(e));
-        (n.normalize_or_zero() + m.normalize_or_zero()).normalize_or_zero()
+        [e.cross(p - a), (q - a).cross(e)].map(DVec3::normalize_or_zero)
     }
 
     fn wanted(&self, x: &[DVec3]) -> DVec3 {
-        if self.bend == 0.0 {
-            DVec3::ZERO
-        } else {
-            self.bend * self.normal(x)
+        match self.bend {
+            Bend::Kept(bend) => {
+                let [n, m] = self.normals(x);
+                bend * (n + m).normalize_or_zero()
+            }
+            Bend::Flat => DVec3::ZERO,
+            Bend::Free => self.value(x),
         }
     }
 }

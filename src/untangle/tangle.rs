@@ -12,9 +12,9 @@ use crate::geometry::Mesh;
 pub struct Tangle {
     /// The intersection, by number.
     pub contour: u32,
-    /// Faces of the first path, ascending; both are the same where the path is its own partner.
+    /// Faces of the first path, ascending; where the path is its own partner, of its first half.
     pub a: Vec<u32>,
-    /// Faces of its partner, ascending.
+    /// Faces of its partner, or of its second half.
     pub b: Vec<u32>,
 }
 
@@ -33,11 +33,14 @@ pub fn tangles(mesh: &Mesh, analysis: &Analysis, rings: u32) -> Vec<Tangle> {
             if partner < path {
                 continue;
             }
-            let mut sets = [path, partner].map(|p| grower.grown(core(mesh, analysis, p), rings));
+            let [a, b] = match partner == path {
+                true => grower.halves(analysis, path, rings),
+                false => [path, partner].map(|p| grower.grown(core(mesh, analysis, p), rings)),
+            };
             found.push(Tangle {
                 contour: number,
-                b: std::mem::take(&mut sets[1]),
-                a: std::mem::take(&mut sets[0]),
+                a,
+                b,
             });
         }
     }
@@ -59,12 +62,58 @@ fn core(mesh: &Mesh, analysis: &Analysis, path: u32) -> Vec<u32> {
     faces
 }
 
+/// Faces whose distances from the two halves of a path differ by no more than so many rings belong to both: near the loop vertex there is
+/// one sheet, not two.
+const BOTH: u32 = 2;
+
 struct Grower<'a> {
     mesh: &'a Mesh,
     is_in: Vec<bool>,
 }
 
 impl Grower<'_> {
+    /// The two sets of a path that is its own partner: each face belongs to the half of the path that is nearer, in rings, or to both.
+    fn halves(&mut self, analysis: &Analysis, path: u32, rings: u32) -> [Vec<u32>; 2] {
+        let all = self.grown(core(self.mesh, analysis, path), rings);
+        let faces = &analysis.paths[path as usize].faces;
+        let (first, second) = faces.split_at(faces.len() / 2);
+        let [own, other] = [first, second].map(|half| self.rings_from(half, &all));
+        let pick = |own: &[u32], other: &[u32]| -> Vec<u32> {
+            let mut of_face = all.iter().zip(own.iter().zip(other));
+            of_face
+                .by_ref()
+                .filter(|(_, (own, other))| **own <= **other + BOTH)
+                .map(|(f, _)| *f)
+                .collect()
+        };
+        [pick(&own, &other), pick(&other, &own)]
+    }
+
+    /// Rings from some faces to each of a set, ascending.
+    fn rings_from(&self, from: &[u32], all: &[u32]) -> Vec<u32> {
+        let mut rings = vec![u32::MAX / 2; all.len()];
+        let mut queue = std::collections::VecDeque::new();
+        for f in from {
+            if let Ok(k) = all.binary_search(f) {
+                rings[k] = 0;
+                queue.push_back(k);
+            }
+        }
+        while let Some(k) = queue.pop_front() {
+            for v in self.mesh.faces()[all[k] as usize] {
+                for g in self.mesh.faces_of_vertex(v) {
+                    if let Ok(next) = all.binary_search(g)
+                        && rings[next] > rings[k] + 1
+                    {
+                        rings[next] = rings[k] + 1;
+                        queue.push_back(next);
+                    }
+                }
+            }
+        }
+        rings
+    }
+
     /// The faces and those around them, ring by ring, ascending.
     fn grown(&mut self, mut faces: Vec<u32>, rings: u32) -> Vec<u32> {
         faces.sort_unstable();

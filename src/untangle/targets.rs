@@ -3,6 +3,7 @@
 use glam::DVec3;
 
 use super::attract::{Aim, Attract, Sides};
+use super::chart::{Surface, Tables};
 use super::outward::Outward;
 use super::pulls::{Pull, Targets};
 use super::shorten::Shorten;
@@ -32,7 +33,7 @@ impl Default for Method {
 pub struct TargetSettings {
     /// How target points are found.
     pub aim: Aim,
-    /// How far beyond contact a pull ends, in edge lengths of the faces along the path.
+    /// How far beyond contact a pull ends at most, in edge lengths of the faces along the path.
     pub clearance: f64,
 }
 
@@ -40,7 +41,7 @@ impl Default for TargetSettings {
     fn default() -> Self {
         Self {
             aim: Aim::Smooth,
-            clearance: 0.2,
+            clearance: 0.5,
         }
     }
 }
@@ -76,21 +77,21 @@ pub fn targets(
         analysis,
         orientation,
     } = at;
-    let attract = Attract {
+    let tables = Tables::default();
+    let surface = Surface {
         mesh,
         x,
         rest,
+        tables: &tables,
+    };
+    let attract = Attract {
+        surface,
         analysis,
         orientation,
         aim: settings.aim,
         clearance: settings.clearance,
     };
-    let outward = Outward {
-        mesh,
-        x,
-        rest,
-        analysis,
-    };
+    let outward = Outward { surface, analysis };
     let shorten = Shorten { mesh, x, analysis };
     let mut pulls: Vec<Pull> = Vec::new();
     for (number, method) in contours {

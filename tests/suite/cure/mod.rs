@@ -1,0 +1,4 @@
+//! The cure of tangled meshes: judged by the static test and the auditor, never by its own measure.
+
+mod data;
+mod laws;
