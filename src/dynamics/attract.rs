@@ -1,8 +1,8 @@
 //! Pulls between points of the cloth, or of cloth and an object: what untangles, as forces.
 //!
 //! \[WLG06\] (4): a force that grows with what is lacking, up to a maximum, and the opposite one where
-//! it is measured from. It is that of a critically damped spring of given period on the mass that the
-//! two points stand for, so a fabric of any weight is drawn at the same speed. Explicit: a spring that
+//! it is measured from. It is that of a damped spring of given period on the mass that the two points
+//! stand for, so a fabric of any weight is drawn at the same speed. Explicit: a spring that
 //! takes ten loops or more for its way is stable in any integrator here.
 
 use glam::DVec3;
@@ -21,10 +21,12 @@ pub struct Attraction {
     pub reach: f64,
     /// Time in which the way becomes a third, s; longer where loops are long.
     pub lag: f64,
+    /// Share of critical damping.
+    pub damping: f64,
 }
 
 /// A pull takes at least so many loops for its way: a handful of them on one vertex is still stable.
-const LOOPS: f64 = 4.8;
+const LOOPS: f64 = 3.3;
 
 /// The same by nodes, within an interval.
 #[derive(Clone, Debug)]
@@ -63,6 +65,7 @@ impl Drawn {
             share,
             reach,
             lag,
+            damping,
             ..
         } = *attraction;
         let lag = lag.max(LOOPS * h);
@@ -74,7 +77,7 @@ impl Drawn {
                 .collect(),
             wanted,
             stiffness: share / (softness * lag * lag),
-            damping: 2.0 * share / (softness * lag),
+            damping: 2.0 * damping * share / (softness * lag),
             reach,
         })
     }

@@ -26,11 +26,19 @@ const LAG: f64 = 0.01;
 
 /// The same where cloth is pulled out of a body: the body carries it, and fine cloth is to get out
 /// against its weight.
-const LAG_OF_BODY: f64 = 0.005;
+const LAG_OF_BODY: f64 = 0.0035;
+
+/// Share of critical damping of pulls between cloths, and of those out of a body, which are as stiff
+/// as loops of an integrator bear.
+const DAMPING: [f64; 2] = [1.0, 0.5];
 
 /// What is lacking counts up to so many mean edges of the faces along the path: it limits the speed
 /// of the cure to half of it per [`LAG`].
 const REACH: f64 = 1.0;
+
+/// Pulls end at least so many mean edges beyond contact: what moves under forces does not stop at a
+/// touch, and sags.
+const CLEARANCE: f64 = 0.2;
 
 /// Pulls on one vertex together are at most as strong as so many: more would be too stiff for the
 /// loops of an integrator.
@@ -92,18 +100,22 @@ impl Cure {
             let of_cloth = (0..analysis.contours.len() as u32).filter(is_of_cloth);
             let all = of_cloth.map(|k| (k, Method::default()));
             let targets = untangle::targets(at, all, &TargetSettings::default());
-            let reach: Vec<f64> = (0..analysis.contours.len() as u32)
-                .map(|k| REACH * at.mean_edge(k))
-                .collect();
-            let each = targets.pulls.iter();
-            let mut attractions: Vec<Attraction> = each
-                .map(|pull| attraction(pull, reach[pull.contour as usize], LAG))
-                .collect();
+            let each = targets.pulls.iter().map(|pull| {
+                let edge = at.mean_edge(pull.contour);
+                attraction(
+                    &beyond(pull, CLEARANCE * edge),
+                    REACH * edge,
+                    (LAG, DAMPING[0]),
+                )
+            });
+            let mut attractions: Vec<Attraction> = each.collect();
             for tangle in state.tangles() {
                 let out = body::push_out(at.mesh, at.x, &self.thickness, &analysis, tangle);
                 let (pulls, edge) = out.unwrap_or_default();
                 let each = pulls.iter();
-                attractions.extend(each.map(|pull| attraction(pull, REACH * edge, LAG_OF_BODY)));
+                attractions.extend(
+                    each.map(|pull| attraction(pull, REACH * edge, (LAG_OF_BODY, DAMPING[1]))),
+                );
             }
             limit(&mut attractions, state.positions().len());
             attractions
@@ -127,7 +139,17 @@ impl Cure {
     }
 }
 
-fn attraction(pull: &Pull, reach: f64, lag: f64) -> Attraction {
+/// The same wish, which ends at least so far beyond contact.
+fn beyond(pull: &Pull, clearance: f64) -> Pull {
+    let length = pull.wanted.length();
+    let is_short = pull.to.is_some() && length > 0.0 && length < clearance;
+    Pull {
+        wanted: pull.wanted * if is_short { clearance / length } else { 1.0 },
+        ..*pull
+    }
+}
+
+fn attraction(pull: &Pull, reach: f64, (lag, damping): (f64, f64)) -> Attraction {
     let from = pull.from.parts();
     let to = pull.to.into_iter().flat_map(|to| to.parts());
     Attraction {
@@ -136,6 +158,7 @@ fn attraction(pull: &Pull, reach: f64, lag: f64) -> Attraction {
         share: pull.weight,
         reach,
         lag,
+        damping,
     }
 }
 

@@ -20,6 +20,13 @@ use crate::geometry::{Closest, Mesh, Pair, Tangle};
 /// How far beyond the surface a pull ends, in mean edges of the cloth, if its thickness is less.
 const CLEARANCE: f64 = 0.02;
 
+/// The same in addition where an edge or a corner of the body sticks out through the cloth: a face of
+/// cloth is lifted over it against all that hangs on it.
+const LIFT: f64 = 0.1;
+
+/// A pull that only keeps an edge away counts this share of one from a vertex: there are many.
+const NEAR_WEIGHT: f64 = 0.25;
+
 /// Cloth that has cut off an edge of a body is looked for within so many mean edges of the cloth.
 const REACH: f64 = 1.0;
 
@@ -60,6 +67,7 @@ pub(crate) fn push_out(
         .map(|v| 1.5 * thickness[v as usize])
         .fold(0.0, f64::max);
     let (clearance, reach) = (thick.max(CLEARANCE * edge), REACH * edge);
+    let lift = LIFT * edge;
     let is_behind = |p: DVec3| {
         let nearest = nearest(mesh, x, p, body);
         nearest.is_some_and(|(to, normal)| (p - to.position(x)).dot(normal) < 0.0)
@@ -67,11 +75,11 @@ pub(crate) fn push_out(
     let is_in = |set: &[u32], face: u32| set.binary_search(&face).is_ok();
     let found = &analysis.segments;
     let mut pulls = Vec::new();
-    let mut pull = |from: Point, to: Point, normal: DVec3, weight: f64| {
+    let mut pull = |from: Point, to: Point, wanted: DVec3, weight: f64| {
         pulls.push(Pull {
             from,
             to: Some(to),
-            wanted: clearance * normal,
+            wanted,
             weight,
             contour: 0,
         });
@@ -89,7 +97,7 @@ pub(crate) fn push_out(
             continue;
         };
         if (p - to.position(x)).dot(normal) < clearance {
-            pull(Point::vertex(vertex), to, normal, 1.0);
+            pull(Point::vertex(vertex), to, clearance * normal, 1.0);
         }
     }
 
@@ -119,12 +127,10 @@ pub(crate) fn push_out(
             let normal = (normals[0] + normals[1]).normalize_or_zero();
             let above = (from.position(x) - to.position(x)).dot(normal);
             let is_pierced = |m: &DVec3| pierced.iter().any(|n| m.dot(*n) > SAME);
-            let is_due = match above >= 0.0 {
-                true => above < clearance,
-                false => normals.iter().all(is_pierced),
-            };
-            if is_due {
-                pull(from, to, normal, 1.0);
+            if above < 0.0 && normals.iter().all(is_pierced) {
+                pull(from, to, (clearance + lift) * normal, 1.0);
+            } else if (0.0..clearance).contains(&above) {
+                pull(from, to, clearance * normal, NEAR_WEIGHT);
             }
         }
     }
@@ -136,7 +142,8 @@ pub(crate) fn push_out(
         if let (Some(normal), Some((from, _))) = (of_body, of_cloth)
             && is_behind(from.position(x))
         {
-            pull(from, Point::vertex(vertex), normal.normalize_or_zero(), 1.0);
+            let wanted = (clearance + lift) * normal.normalize_or_zero();
+            pull(from, Point::vertex(vertex), wanted, 1.0);
         }
     }
 
@@ -149,13 +156,14 @@ pub(crate) fn push_out(
         let edge_in = |set: &[u32]| around.iter().any(|&f| is_in(set, f));
         if is_in(body, crossing.face) && edge_in(cloth) {
             let normal = unit_normal(mesh, x, crossing.face);
-            pull(of_edge, of_face, normal, PATH_WEIGHT);
+            pull(of_edge, of_face, clearance * normal, PATH_WEIGHT);
         } else if is_in(cloth, crossing.face) && edge_in(body) {
             let normal = around
                 .iter()
                 .map(|&f| unit_normal(mesh, x, f))
                 .sum::<DVec3>();
-            pull(of_face, of_edge, normal.normalize_or_zero(), PATH_WEIGHT);
+            let wanted = clearance * normal.normalize_or_zero();
+            pull(of_face, of_edge, wanted, PATH_WEIGHT);
         }
     }
     Some((pulls, edge))
