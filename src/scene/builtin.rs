@@ -57,7 +57,7 @@ pub static TANGLES: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
             true => "frames = 20",
             false => "\"cloth.0.shape.cells\" = 8",
         };
-        let template = include_str!("../../scenes/tangles.toml");
+        let template = include_str!("tangles.toml");
         let changes = [("NAME", name), ("PAPER", paper), ("# SMALL", small)];
         changes
             .into_iter()

@@ -36,6 +36,9 @@ const DAMPING: [f64; 2] = [1.0, 0.5];
 /// of the cure to half of it per [`LAG`].
 const REACH: f64 = 1.0;
 
+/// The same where cloth is pulled out of a body, by stiffer springs: what it gets out with it keeps.
+const REACH_OF_BODY: f64 = 0.25;
+
 /// Pulls end at least so many mean edges beyond contact: what moves under forces does not stop at a
 /// touch, and sags.
 const CLEARANCE: f64 = 0.2;
@@ -88,38 +91,39 @@ impl Cure {
             let _ = verify::relist(state, tangles);
             analysis
         });
-        let attractions = timed(&mut phases.target_ms, || {
-            let at = Instant {
-                mesh: state.mesh(),
-                x: state.positions(),
-                rest,
-                analysis: &analysis,
-                orientation: self.orientation.as_deref(),
-            };
-            let is_of_cloth = |k: &u32| !body::is_of_body(state.mesh(), &analysis, *k);
-            let of_cloth = (0..analysis.contours.len() as u32).filter(is_of_cloth);
-            let all = of_cloth.map(|k| (k, Method::default()));
-            let targets = untangle::targets(at, all, &TargetSettings::default());
-            let each = targets.pulls.iter().map(|pull| {
-                let edge = at.mean_edge(pull.contour);
-                attraction(
-                    &beyond(pull, CLEARANCE * edge),
-                    REACH * edge,
-                    (LAG, DAMPING[0]),
-                )
+        let attractions =
+            timed(&mut phases.target_ms, || {
+                let at = Instant {
+                    mesh: state.mesh(),
+                    x: state.positions(),
+                    rest,
+                    analysis: &analysis,
+                    orientation: self.orientation.as_deref(),
+                };
+                let is_of_cloth = |k: &u32| !body::is_of_body(state.mesh(), &analysis, *k);
+                let of_cloth = (0..analysis.contours.len() as u32).filter(is_of_cloth);
+                let all = of_cloth.map(|k| (k, Method::default()));
+                let targets = untangle::targets(at, all, &TargetSettings::default());
+                let each = targets.pulls.iter().map(|pull| {
+                    let edge = at.mean_edge(pull.contour);
+                    attraction(
+                        &beyond(pull, CLEARANCE * edge),
+                        REACH * edge,
+                        (LAG, DAMPING[0]),
+                    )
+                });
+                let mut attractions: Vec<Attraction> = each.collect();
+                for tangle in state.tangles() {
+                    let out = body::push_out(at.mesh, at.x, &self.thickness, &analysis, tangle);
+                    let (pulls, edge) = out.unwrap_or_default();
+                    let each = pulls.iter();
+                    attractions.extend(each.map(|pull| {
+                        attraction(pull, REACH_OF_BODY * edge, (LAG_OF_BODY, DAMPING[1]))
+                    }));
+                }
+                limit(&mut attractions, state.positions().len());
+                attractions
             });
-            let mut attractions: Vec<Attraction> = each.collect();
-            for tangle in state.tangles() {
-                let out = body::push_out(at.mesh, at.x, &self.thickness, &analysis, tangle);
-                let (pulls, edge) = out.unwrap_or_default();
-                let each = pulls.iter();
-                attractions.extend(
-                    each.map(|pull| attraction(pull, REACH * edge, (LAG_OF_BODY, DAMPING[1]))),
-                );
-            }
-            limit(&mut attractions, state.positions().len());
-            attractions
-        });
         let lengths = analysis.contours.iter().map(|contour| contour.length);
         Seen {
             attractions,
