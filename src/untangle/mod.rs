@@ -23,6 +23,7 @@ mod classify;
 mod components;
 mod cure;
 mod distance;
+mod envelope;
 mod export;
 mod fan;
 mod memory;
