@@ -43,6 +43,7 @@ mod tangle;
 mod targets;
 mod trace;
 mod weld;
+mod winding;
 
 pub use attract::{Aim, Sides};
 pub use cure::{
