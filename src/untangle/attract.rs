@@ -19,7 +19,8 @@ use super::paths::{Path, PathKind, Spot};
 use super::pulls::{Point, Pull};
 use super::rbf::Map;
 use super::regions::Inside;
-use crate::geometry::Mesh;
+use super::winding;
+use crate::geometry::{BodyKind, Mesh};
 
 /// How targets are found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -69,6 +70,9 @@ const SLACK: f64 = 0.25;
 const LEAST: f64 = 0.05;
 /// Inside vertices up to which closest points are looked for in a whole region: the time is that of all pairs.
 const MAX_SEARCHED: usize = 200;
+
+/// Only regions of more than one in so many vertices can be the larger part by area.
+const LARGE: usize = 8;
 
 /// Finds targets of the paths of one mesh at one instant.
 pub(super) struct Attract<'a> {
@@ -174,16 +178,7 @@ impl<'a> Attract<'a> {
     }
 
     fn partner(&self, path: &'a Path, is_other: bool) -> Partner<'a> {
-        let inside = match &path.inside {
-            // a BLI does not part the cloth: there is no other side
-            Inside::Vertices(inside)
-                if is_other && !matches!(path.kind, PathKind::Bli | PathKind::Blb) =>
-            {
-                self.beyond(path, inside)
-            }
-            Inside::Vertices(inside) => inside.clone(),
-            Inside::None | Inside::Partner => Vec::new(),
-        };
+        let inside = self.inside(path, is_other);
         let start = path.faces[path.faces.len() / 2];
         let mut chart = Chart::around(self.surface, start);
         let mut needed = corners(self.surface.mesh, &path.faces);
@@ -200,6 +195,42 @@ impl<'a> Attract<'a> {
             inside,
             wrong_side: 0.0,
         }
+    }
+
+    /// What is on the wrong side: in a body, if the partner is one; otherwise the part of smaller area. Or the other part.
+    fn inside(&self, path: &Path, is_other: bool) -> Vec<u32> {
+        let Inside::Vertices(fewer) = &path.inside else {
+            return Vec::new();
+        };
+        if matches!(path.kind, PathKind::Bli | PathKind::Blb) {
+            return fewer.clone(); // it does not part the cloth: there is no other side
+        }
+        let Surface { mesh, x, .. } = self.surface;
+        let partner = &self.analysis.paths[path.partner as usize];
+        let body = mesh.body_of_face(partner.faces[0]);
+        let is_wrong = if mesh.bodies()[body as usize].kind == BodyKind::Obstacle {
+            !fewer.is_empty() && !winding::are_inside(mesh, x, body, fewer)
+        } else if LARGE * fewer.len() > mesh.vertex_count() {
+            self.area(fewer) > self.area(&self.beyond(path, fewer))
+        } else {
+            false // fewer vertices by far are less area too
+        };
+        match is_wrong != is_other {
+            true => self.beyond(path, fewer),
+            false => fewer.clone(),
+        }
+    }
+
+    /// Area of the faces around some vertices at rest, each a third for each of its corners, in m².
+    fn area(&self, vertices: &[u32]) -> f64 {
+        let Surface { mesh, x, rest, .. } = self.surface;
+        let faces = vertices.iter().flat_map(|&v| mesh.faces_of_vertex(v));
+        let of_face = |&f: &u32| {
+            let [a, b, c] = rest.lengths(mesh, x, f);
+            let s = 0.5 * (a + b + c);
+            (s * (s - a) * (s - b) * (s - c)).max(0.0).sqrt() / 3.0
+        };
+        faces.map(of_face).sum()
     }
 
     /// What is on the other side of a path: the rest of its piece of surface.

@@ -25,6 +25,9 @@ const ORDER_STEPS: f64 = 1e4;
 /// Keeps multiples of the edge length, which are common, away from the borders of these steps.
 const ORDER_SHIFT: f64 = 0.37;
 
+/// Sides longer than this many times their length at rest are no sides of this chart.
+const TORN: f64 = 2.0;
+
 /// Tables of charts, kept for the next.
 #[derive(Default)]
 pub(super) struct Tables(RefCell<Vec<Table>>);
@@ -222,11 +225,8 @@ impl<'a> Chart<'a> {
             let at = self.mesh.faces()[face as usize].map(|v| self.at(v));
             let (low, high) = (at[0].min(at[1]).min(at[2]), at[0].max(at[1]).max(at[2]));
             let ((i0, j0), (i1, j1)) = (self.cell(low), self.cell(high));
-            // faces that a bad layout has torn apart would fill the grid
-            if (i1 - i0).max(j1 - j0) <= 16 {
-                for i in i0..=i1 {
-                    self.grid.extend((j0..=j1).map(|j| ((i, j), face)));
-                }
+            for i in i0..=i1 {
+                self.grid.extend((j0..=j1).map(|j| ((i, j), face)));
             }
         }
         self.grid.sort_unstable();
@@ -279,9 +279,18 @@ impl<'a> Chart<'a> {
                 }
             }
             self.table.places[tip as usize] = sum / count;
+        } else if self.is_torn(face) {
+            return Some(None);
         }
         self.lay(face);
         Some(is_new.then_some(tip))
+    }
+
+    /// Whether a face whose corners have places already would be much too large there: the surface comes back to itself.
+    fn is_torn(&self, face: u32) -> bool {
+        let at = self.mesh.faces()[face as usize].map(|v| self.at(v));
+        let lengths = self.rest.lengths(self.mesh, self.x, face);
+        (0..3).any(|k| at[k].distance(at[(k + 1) % 3]) > TORN * lengths[k])
     }
 
     /// Where a face puts its corner `tip`, if the face beyond the opposite edge is laid out.

@@ -20,6 +20,9 @@ const RINGS: u32 = 3;
 /// Steps over which crossings have to fall by a tenth so that a method is given more time.
 const TREND: usize = 6;
 
+/// Times as many crossings as at the best from which on a method is not watched any longer.
+const BURST: usize = 10;
+
 /// Methods in the order in which they are tried; each begins where the best so far ended.
 pub(super) const METHODS: [Method; 6] = [
     Method::Pull(Sides::Smaller),
@@ -244,7 +247,9 @@ impl Component {
         let before = self.recent.len().checked_sub(TREND + 1);
         let before = before.map_or(0, |k| self.recent[k]);
         let falls = (self.now.crossings as f64) < 0.9 * before as f64;
-        if self.since < patience || falls && self.since < 4 * patience {
+        let has_burst = self.now.crossings > BURST * self.best.crossings + 64;
+        let is_patient = self.since < patience || falls && self.since < 4 * patience;
+        if is_patient && !has_burst {
             return Turn::Go;
         }
         self.recent.clear();

@@ -113,6 +113,8 @@ pub struct CureReport {
     pub mean_displacement: f64,
     /// How many moved.
     pub moved: usize,
+    /// How often a vertex did not go its whole way, because something that may not pass was in it.
+    pub held: usize,
     /// Intersections that are left.
     pub left: Vec<Left>,
     /// Crossing pairs of faces at each step.
@@ -390,7 +392,7 @@ impl Work<'_> {
 
         let begun = Clock::now();
         let permitted = Permitted::new(mesh, &tangles(mesh, analysis, self.settings.rings));
-        prevent::keep_apart(collider, &start, x, &moving, &permitted);
+        report.held += prevent::keep_apart(collider, &start, x, &moving, &permitted);
         report.seconds.prevention += begun.elapsed().as_secs_f64();
     }
 

@@ -24,6 +24,7 @@ mod classify;
 mod components;
 mod cure;
 mod distance;
+mod envelope;
 mod export;
 mod fan;
 mod list;
@@ -44,6 +45,7 @@ mod tangle;
 mod targets;
 mod trace;
 mod weld;
+mod winding;
 
 pub use attract::{Aim, Sides};
 pub use cure::{

@@ -8,14 +8,15 @@
 //! ```
 //!
 //! Minimised over some vertices, the others stay where they are to the bit, in turns (\[BML14\]): the wanted directions of edges and hinges at
-//! the present place, then one linear system for all, the same matrix for each axis. Every turn lowers the energy, and every
-//! iterate of the conjugate gradients does. Dimensionless: everything is in edge lengths, so that units do not matter.
+//! the present place, then one linear system for all, the same matrix for each axis. Every turn lowers the energy, by
+//! a direct solution or, for large pieces, by conjugate gradients, every iterate of which does. Dimensionless: everything is in edge lengths, so that units do not matter.
 //!
 //! Why not the elements of `dynamics`: they need a fabric in SI units, and a mesh file has none; here only the shape is to be kept.
 
 use glam::DVec3;
 
 use super::Rest;
+use super::envelope::Envelope;
 use super::pulls::Pull;
 use crate::geometry::Mesh;
 use crate::geometry::mesh::NONE;
@@ -35,6 +36,9 @@ const RESIDUAL: f64 = 1e-2;
 /// Cosine of the angle between normals beyond which a hinge counts as folded over: 120°.
 const CREASE: f64 = -0.5;
 
+/// Cosine beyond which a hinge is folded so sharply that the middle of its normals is no direction any more: 154°.
+const FOLDED: f64 = -0.9;
+
 /// An edge between two faces, and how it is bent.
 struct Hinge {
     /// Its ends, then the tips of its faces.
@@ -49,11 +53,12 @@ struct Hinge {
 /// What a hinge keeps to.
 #[derive(Clone, Copy, PartialEq)]
 enum Bend {
-    /// |b₀|, positive if the tips lie on the side of the normals.
+    /// The part of b₀ along the mean of the normals; what lies in the plane is stretch, and no matter of hinges.
     Kept(f64),
     /// Flat.
     Flat,
-    /// Anything: a crease whose layers have passed through each other would open the wrong way.
+    /// Anything: a crease whose layers have passed through each other would open the wrong way, and one that is folded sharply
+    /// has no direction.
     Free,
 }
 
@@ -180,6 +185,7 @@ impl Relaxation {
         enter(&self.free, slots);
         let start: Vec<DVec3> = self.free.iter().map(|&v| x[v as usize]).collect();
         let rows = rows(x, pulls, stiffness, slots);
+        let direct = Envelope::new(&self.matrix.with(&rows));
         for _ in 0..TURNS {
             let mut right: Vec<DVec3> = start.iter().map(|p| PROXIMAL * *p).collect();
             let mut add = |v: u32, value: DVec3| {
@@ -217,7 +223,10 @@ impl Relaxation {
                 }
             }
             let mut now: Vec<DVec3> = self.free.iter().map(|&v| x[v as usize]).collect();
-            self.matrix.solve(&rows, &right, &mut now);
+            match &direct {
+                Some(direct) => now = direct.solve(&right),
+                None => self.matrix.solve(&rows, &right, &mut now),
+            }
             for (&v, p) in self.free.iter().zip(now) {
                 x[v as usize] = p;
             }
@@ -307,7 +316,10 @@ impl Hinge {
         let b0 = hinge.value(x);
         let [n, m] = hinge.normals(x);
         hinge.is_crease = n.dot(m) < CREASE;
-        hinge.bend = Bend::Kept(b0.dot(n + m).signum() * b0.length());
+        hinge.bend = match n.dot(m) < FOLDED {
+            true => Bend::Free,
+            false => Bend::Kept(b0.dot((n + m).normalize_or_zero())),
+        };
         Some(hinge)
     }
 
@@ -372,6 +384,37 @@ impl Matrix {
             matrix.rows[i + 1] += matrix.rows[i];
         }
         matrix
+    }
+
+    /// The rows of this matrix with those of pulls added, columns ascending.
+    fn with(&self, rows: &[Row]) -> Vec<Vec<(u32, f64)>> {
+        let mut all: Vec<Vec<(u32, f64)>> = self
+            .rows
+            .windows(2)
+            .map(|range| {
+                let range = range[0] as usize..range[1] as usize;
+                let columns = self.columns[range.clone()].iter().copied();
+                columns.zip(self.values[range].iter().copied()).collect()
+            })
+            .collect();
+        for row in rows {
+            for &(i, c) in &row.parts {
+                for &(j, d) in &row.parts {
+                    all[i as usize].push((j, row.weight * c * d));
+                }
+            }
+        }
+        for row in &mut all {
+            row.sort_by_key(|e| e.0); // stable: sums are in the order of the pulls
+            row.dedup_by(|next, first| {
+                let is_same = next.0 == first.0;
+                if is_same {
+                    first.1 += next.1;
+                }
+                is_same
+            });
+        }
+        all
     }
 
     fn times(&self, rows: &[Row], p: &[DVec3], out: &mut [DVec3]) {
@@ -481,6 +524,34 @@ mod tests {
             assert_eq!(x[v], x0[v]);
         }
         assert!(slots.iter().all(|&s| s == NONE));
+    }
+
+    #[test]
+    fn a_step_does_not_depend_on_where_the_cloth_is() {
+        let (mesh, x0, uv) = sheet();
+        let mut slots = vec![NONE; x0.len()];
+        let shift = DVec3::new(0.3, -0.2, 0.5);
+        let pulls: Vec<Pull> = (30..50)
+            .map(|v| Pull {
+                from: Point::vertex(v),
+                to: Some(Point::vertex(v + 20)),
+                wanted: DVec3::new(0.0, 0.1, 0.0),
+                weight: 1.0,
+                contour: 0,
+            })
+            .collect();
+        let mut ends = Vec::new();
+        for shift in [DVec3::ZERO, shift] {
+            let mut x: Vec<DVec3> = x0.iter().map(|p| *p + shift).collect();
+            let free: Vec<u32> = (20..70).collect();
+            let rest = Rest::Parameters(&uv);
+            let relaxation = Relaxation::new(&mesh, &x, rest, free, &mut slots);
+            relaxation.step(&mut x, &pulls, 4.0, &mut slots);
+            ends.push(x.iter().map(|p| *p - shift).collect::<Vec<_>>());
+        }
+        for (p, q) in ends[0].iter().zip(&ends[1]) {
+            assert!(p.distance(*q) < 1e-12, "{}", p.distance(*q));
+        }
     }
 
     #[test]
