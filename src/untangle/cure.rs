@@ -352,7 +352,7 @@ impl Work<'_> {
             inside.sort_unstable();
             inside.dedup();
             let relaxation = &mut component.relaxation;
-            relaxation.flatten(|v| inside.binary_search(&v).is_ok());
+            relaxation.forget(|v| inside.binary_search(&v).is_ok());
             asked.push((number, pulls));
         }
         report.seconds.targets += begun.elapsed().as_secs_f64();
