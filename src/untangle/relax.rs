@@ -31,7 +31,7 @@ const PROXIMAL: f64 = 0.02;
 /// cloth that hangs.
 const STRETCH: f64 = 0.1;
 /// Turns of directions and positions in one step; the next step goes on where this one ends.
-const TURNS: u32 = 3;
+const TURNS: u32 = 8;
 /// Iterations of one linear system, and the share of its residual that is left: directions change by more than that.
 const MAX_ITERATIONS: u32 = 60;
 const RESIDUAL: f64 = 1e-2;
