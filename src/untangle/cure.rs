@@ -38,7 +38,7 @@ pub struct CureSettings {
     pub targets: TargetSettings,
     /// κ: how strongly the cloth is pulled, relative to how strongly it resists stretch.
     pub stiffness: f64,
-    /// Largest part of a wish that is asked for in one step, in edge lengths: f_max / κ.
+    /// Largest part of a wish that is asked for in one step, in edge lengths: `f_max` / κ.
     pub reach: f64,
     /// How the targets move the cloth.
     pub response: Response,
@@ -63,7 +63,7 @@ impl Default for CureSettings {
                 aim: Aim::Smooth,
                 clearance: 0.5,
             },
-            stiffness: 4.0,
+            stiffness: 2.0,
             reach: 1.0,
             response: Response::Relax,
         }
@@ -352,7 +352,7 @@ impl Work<'_> {
             inside.sort_unstable();
             inside.dedup();
             let relaxation = &mut component.relaxation;
-            relaxation.flatten(|v| inside.binary_search(&v).is_ok());
+            relaxation.forget(|v| inside.binary_search(&v).is_ok());
             asked.push((number, pulls));
         }
         report.seconds.targets += begun.elapsed().as_secs_f64();
@@ -368,7 +368,7 @@ impl Work<'_> {
                 Response::Relax => {
                     component
                         .relaxation
-                        .step(x, &pulls, self.settings.stiffness, slots)
+                        .step(x, &pulls, self.settings.stiffness, slots);
                 }
                 Response::Displace(share) => {
                     for (v, way) in (Targets { pulls }).displacements(&start, share) {

@@ -1,4 +1,4 @@
-//! Direct solution of small symmetric systems: Cholesky within the envelope, in the order of Cuthill and McKee \[CM69\].
+//! Direct solution of small symmetric systems: Cholesky within the envelope, in the order of \[CM69\].
 //!
 //! Conjugate gradients that stop early amplify rounding up to their tolerance, so that a moved mesh would come out a little different;
 //! a factorization does not, and for a few hundred unknowns it is faster too.

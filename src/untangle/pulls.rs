@@ -75,7 +75,7 @@ impl Pull {
         to + self.wanted - self.from.position(x)
     }
 
-    /// The same wish, of which at most `reach` metres are asked for at once: `min(k d, f_max)` with f_max = k · reach.
+    /// The same wish, of which at most `reach` metres are asked for at once: `min(k d, f_max)` with `f_max` = k · reach.
     #[must_use]
     pub fn within(mut self, x: &[DVec3], reach: f64) -> Self {
         let lack = self.lack(x);

@@ -1,7 +1,7 @@
 //! How the cloth gives way: one quasi-static step of membrane, bending and pulls.
 //!
 //! ```text
-//! E(x) = ½ Σ (|xᵢ − xⱼ| − l)²                       edges keep their length
+//! E(x) = ½ Σ (|xᵢ − xⱼ| − l)²                       edges keep the length they have, near that at rest on the wrong side
 //!      + ½ β Σ |b − b₀|²,  b = Σ cᵢ xᵢ              hinges keep their bend; flat where the cloth was on the wrong side
 //!      + ½ κ Σ w |lack|²                            pulls
 //!      + ½ μ Σ |x − xₙ|²                            nothing moves without a reason
@@ -27,8 +27,11 @@ use crate::geometry::mesh::NONE;
 const BENDING: f64 = 0.1;
 /// μ: resistance to motion as such. Small: it is there so that pieces that hang on nothing have a place.
 const PROXIMAL: f64 = 0.02;
+/// How far edges of cloth on the wrong side may stay from their length at rest: what has come through is often stretched, but so is
+/// cloth that hangs.
+const STRETCH: f64 = 0.1;
 /// Turns of directions and positions in one step; the next step goes on where this one ends.
-const TURNS: u32 = 3;
+const TURNS: u32 = 8;
 /// Iterations of one linear system, and the share of its residual that is left: directions change by more than that.
 const MAX_ITERATIONS: u32 = 60;
 const RESIDUAL: f64 = 1e-2;
@@ -66,9 +69,18 @@ enum Bend {
 pub(super) struct Relaxation {
     /// The vertices, ascending.
     free: Vec<u32>,
-    springs: Vec<([u32; 2], f64)>,
+    springs: Vec<Spring>,
     hinges: Vec<Hinge>,
     matrix: Matrix,
+}
+
+/// An edge and its lengths, m.
+struct Spring {
+    ends: [u32; 2],
+    /// To which it is held.
+    length: f64,
+    /// Of the undeformed cloth.
+    rest: f64,
 }
 
 /// Symmetric sparse matrix over the free vertices.
@@ -110,19 +122,24 @@ impl Relaxation {
             list.dedup();
         }
         let length = |edge: u32| {
+            let [a, b] = mesh.edges()[edge as usize].map(|v| shape[v as usize]);
+            a.distance(b)
+        };
+        let at_rest = |edge: u32| {
             let around = mesh.faces_of_edge(edge);
             let of = |face: u32| {
-                let k = mesh.face_edges()[face as usize]
-                    .iter()
-                    .position(|&e| e == edge);
+                let sides = mesh.face_edges()[face as usize];
+                let k = sides.iter().position(|&e| e == edge);
                 rest.lengths(mesh, shape, face)[k.expect("a face around the edge")]
             };
             around.iter().map(|&f| of(f)).sum::<f64>() / around.len() as f64
         };
-        let springs: Vec<_> = edges
-            .iter()
-            .map(|&e| (mesh.edges()[e as usize], length(e)))
-            .collect();
+        let spring = |&edge: &u32| Spring {
+            ends: mesh.edges()[edge as usize],
+            length: length(edge),
+            rest: at_rest(edge),
+        };
+        let springs: Vec<_> = edges.iter().map(spring).collect();
         let hinges: Vec<_> = bent
             .iter()
             .filter_map(|&e| Hinge::of(mesh, shape, e, &length))
@@ -142,8 +159,14 @@ impl Relaxation {
         &self.free
     }
 
-    /// Makes hinges flat at rest that are within the given vertices.
-    pub(super) fn flatten(&mut self, is_inside: impl Fn(u32) -> bool) {
+    /// Makes the cloth within the given vertices forget how it came in: hinges are flat, edges not far from their length at rest.
+    pub(super) fn forget(&mut self, is_inside: impl Fn(u32) -> bool) {
+        for spring in &mut self.springs {
+            if spring.ends.iter().all(|&v| is_inside(v)) {
+                let [least, most] = [1.0 - STRETCH, 1.0 + STRETCH].map(|s| s * spring.rest);
+                spring.length = spring.length.clamp(least, most);
+            }
+        }
         for hinge in &mut self.hinges {
             if matches!(hinge.bend, Bend::Kept(_))
                 && hinge.vertices.iter().filter(|&&v| is_inside(v)).count() >= 2
@@ -164,7 +187,7 @@ impl Relaxation {
         let springs = self
             .springs
             .iter()
-            .map(|&([a, b], l)| square(at(a).distance(at(b)) - l));
+            .map(|s| square(at(s.ends[0]).distance(at(s.ends[1])) - s.length));
         let hinges = self
             .hinges
             .iter()
@@ -193,7 +216,12 @@ impl Relaxation {
                     right[slots[v as usize] as usize] += value;
                 }
             };
-            for &([a, b], length) in &self.springs {
+            for &Spring {
+                ends: [a, b],
+                length,
+                ..
+            } in &self.springs
+            {
                 let (p, q) = (x[a as usize], x[b as usize]);
                 let wanted = length * (p - q).normalize_or_zero();
                 let fixed = |v: u32, p: DVec3| {
@@ -348,7 +376,7 @@ impl Hinge {
 }
 
 impl Matrix {
-    fn new(free: &[u32], slots: &[u32], springs: &[([u32; 2], f64)], hinges: &[Hinge]) -> Self {
+    fn new(free: &[u32], slots: &[u32], springs: &[Spring], hinges: &[Hinge]) -> Self {
         let mut entries: Vec<(u32, u32, f64)> = Vec::new();
         let mut add = |parts: &[(u32, f64)], weight: f64| {
             for &(v, c) in parts {
@@ -359,7 +387,7 @@ impl Matrix {
                 }
             }
         };
-        for &([a, b], _) in springs {
+        for &Spring { ends: [a, b], .. } in springs {
             add(&[(a, 1.0), (b, -1.0)], 1.0);
         }
         for h in hinges {

@@ -163,10 +163,10 @@ fn a_list_that_is_not_what_it_says_is_refused_by_name() {
     // a pair of the two sides that does not cross
     let what = tangled.refused(|t| {
         let crosses = |pair: &[u32; 2]| t.path.contains(pair);
-        let pairs = t.sides[0]
+        let mut pairs = t.sides[0]
             .iter()
             .flat_map(|&f| t.sides[1].iter().map(move |&g| [f, g]));
-        let idle = pairs.filter(|pair| !crosses(pair)).next().unwrap();
+        let idle = pairs.find(|pair| !crosses(pair)).unwrap();
         t.path.push(idle);
         t.path.sort_unstable();
     });

@@ -19,8 +19,8 @@ fn frames(simulation: &mut Simulation, count: u64) -> Vec<Figures> {
 
 /// The last frame with something tangled; after it nothing is.
 fn last_tangled(reports: &[Figures]) -> u64 {
-    let tangled = reports.iter().filter(|report| report.crossings > 0);
-    let last = tangled.last().map_or(0, |report| report.frame);
+    let tangled = reports.iter().rfind(|report| report.crossings > 0);
+    let last = tangled.map_or(0, |report| report.frame);
     assert!(last < reports.last().unwrap().frame, "tangled to the end");
     last
 }
