@@ -174,9 +174,10 @@ impl Simulation {
             }
             return;
         }
+        let frame = self.frame();
         let (mesh, surfaces) = (self.state.mesh(), &self.surfaces);
         let cure = self.cure.get_or_insert_with(|| Cure::new(mesh, surfaces));
-        let seen = cure.look(&mut self.state, phases);
+        let seen = cure.look(&mut self.state, frame, phases);
         self.dynamics.attract(seen.attractions);
         self.contour_length = seen.contour_length;
     }

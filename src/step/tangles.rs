@@ -47,6 +47,13 @@ const CLEARANCE: f64 = 0.2;
 /// loops of an integrator.
 const MOST: f64 = 3.0;
 
+/// Paths of at most so many segments are made shorter (\[VM06\]), instead of what is inside of them being
+/// pulled back, in the last [`SHORTENED`] of every [`CYCLE`] frames: a second opinion for what the first
+/// leaves. By the number of the frame, so that nothing has to be remembered.
+const SMALL: usize = 16;
+const CYCLE: u64 = 32;
+const SHORTENED: u64 = 8;
+
 /// What the cure of a mesh needs that does not change.
 pub(super) struct Cure {
     /// Lengths of each face's sides at rest, m.
@@ -78,7 +85,9 @@ impl Cure {
     }
 
     /// Lists the tangles of a state anew, and says what would resolve them.
-    pub(super) fn look(&self, state: &mut Verified, phases: &mut Phases) -> Seen {
+    ///
+    /// `frame` is the number of the frame that is begun: now and then small paths are shortened instead.
+    pub(super) fn look(&self, state: &mut Verified, frame: u64, phases: &mut Phases) -> Seen {
         if state.tangles().is_empty() {
             return Seen::default();
         }
@@ -91,39 +100,46 @@ impl Cure {
             let _ = verify::relist(state, tangles);
             analysis
         });
-        let attractions =
-            timed(&mut phases.target_ms, || {
-                let at = Instant {
-                    mesh: state.mesh(),
-                    x: state.positions(),
-                    rest,
-                    analysis: &analysis,
-                    orientation: self.orientation.as_deref(),
-                };
-                let is_of_cloth = |k: &u32| !body::is_of_body(state.mesh(), &analysis, *k);
-                let of_cloth = (0..analysis.contours.len() as u32).filter(is_of_cloth);
-                let all = of_cloth.map(|k| (k, Method::default()));
-                let targets = untangle::targets(at, all, &TargetSettings::default());
-                let each = targets.pulls.iter().map(|pull| {
-                    let edge = at.mean_edge(pull.contour);
-                    attraction(
-                        &beyond(pull, CLEARANCE * edge),
-                        REACH * edge,
-                        (LAG, DAMPING[0]),
-                    )
-                });
-                let mut attractions: Vec<Attraction> = each.collect();
-                for tangle in state.tangles() {
-                    let out = body::push_out(at.mesh, at.x, &self.thickness, &analysis, tangle);
-                    let (pulls, edge) = out.unwrap_or_default();
-                    let each = pulls.iter();
-                    attractions.extend(each.map(|pull| {
-                        attraction(pull, REACH_OF_BODY * edge, (LAG_OF_BODY, DAMPING[1]))
-                    }));
-                }
-                limit(&mut attractions, state.positions().len());
-                attractions
+        let attractions = timed(&mut phases.target_ms, || {
+            let at = Instant {
+                mesh: state.mesh(),
+                x: state.positions(),
+                rest,
+                analysis: &analysis,
+                orientation: self.orientation.as_deref(),
+            };
+            let is_of_cloth = |k: &u32| !body::is_of_body(state.mesh(), &analysis, *k);
+            let of_cloth = (0..analysis.contours.len() as u32).filter(is_of_cloth);
+            let is_small = |k: u32| analysis.contours[k as usize].segment_count <= SMALL;
+            let all = of_cloth.map(
+                |k| match is_small(k) && frame % CYCLE >= CYCLE - SHORTENED {
+                    true => (k, Method::ShortenNodes),
+                    false => (k, Method::default()),
+                },
+            );
+            let targets = untangle::targets(at, all, &TargetSettings::default());
+            let each = targets.pulls.iter().map(|pull| {
+                let edge = at.mean_edge(pull.contour);
+                attraction(
+                    &beyond(pull, CLEARANCE * edge),
+                    REACH * edge,
+                    (LAG, DAMPING[0]),
+                )
             });
+            let mut attractions: Vec<Attraction> = each.collect();
+            for tangle in state.tangles() {
+                let out = body::push_out(at.mesh, at.x, &self.thickness, &analysis, tangle);
+                let (pulls, edge) = out.unwrap_or_default();
+                let each = pulls.iter();
+                attractions.extend(
+                    each.map(|pull| {
+                        attraction(pull, REACH_OF_BODY * edge, (LAG_OF_BODY, DAMPING[1]))
+                    }),
+                );
+            }
+            limit(&mut attractions, state.positions().len());
+            attractions
+        });
         let lengths = analysis.contours.iter().map(|contour| contour.length);
         Seen {
             attractions,
