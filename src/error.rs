@@ -8,7 +8,7 @@ use glam::DVec3;
 use serde::{Deserialize, Serialize};
 
 pub use crate::geometry::MeshError;
-use crate::geometry::{BodyKind, ContactPoint, Mesh, Pair};
+use crate::geometry::{BadTangle, BodyKind, ContactPoint, Mesh, Pair};
 
 /// Why a value that came in from outside cannot be used.
 ///
@@ -157,6 +157,18 @@ pub enum StartError {
         bodies: [String; 2],
     },
 
+    /// A listed tangle is not what it says.
+    #[error(
+        "tangle {number} of the list is not one of this state: {what}; \
+         a list holds for the positions that it was made for"
+    )]
+    Tangle {
+        /// Its number in the list, from 0.
+        number: usize,
+        /// What is wrong with it.
+        what: BadTangle,
+    },
+
     /// Velocities and positions do not belong together.
     #[error("{velocities} velocities for {vertex_count} vertices; there must be one for each")]
     VelocityCount {
@@ -233,7 +245,8 @@ impl fmt::Display for RefusedStart {
         write!(
             f,
             "the start is tangled: {count} crossing face pairs, first {a} and {b} (counted from 0 in each object) \
-             at ({x:.4}, {y:.4}, {z:.4}) m; move the objects apart or repair the mesh"
+             at ({x:.4}, {y:.4}, {z:.4}) m; move the objects apart, repair the mesh (`percale untangle`), \
+             or let the run untangle it (`start = \"untangle\"`)"
         )
     }
 }
@@ -295,6 +308,21 @@ pub enum StepError {
         count: usize,
         /// The first of them.
         first: [u32; 2],
+    },
+
+    /// Something crosses that belongs to no listed tangle.
+    #[error(
+        "{count} crossing face pairs belong to no listed path, first faces {} ('{}') and {} ('{}'); \
+         try a smaller `time.min_interval`",
+        first[0], bodies[0], first[1], bodies[1]
+    )]
+    NewPath {
+        /// Crossing face pairs that belong to none.
+        count: usize,
+        /// The first of them.
+        first: [u32; 2],
+        /// The bodies they belong to.
+        bodies: [String; 2],
     },
 
     /// The integrator produced a position that is not a number or out of range.

@@ -267,7 +267,7 @@ impl<'a> Candidate<'a> {
 
     /// The motion from the start to the present end.
     pub(crate) fn motion(&self) -> Motion<'_> {
-        Motion::new(self.start.positions(), &self.x)
+        self.start.motion_to(&self.x)
     }
 
     /// The mesh that moves.

@@ -1,5 +1,6 @@
 //! `percale bench`: how long the parts take.
 
+mod cure;
 mod dynamics;
 mod paths;
 mod query;
@@ -22,6 +23,7 @@ use serde::Serialize;
 use crate::failure::Failure;
 use crate::inputs;
 use crate::output::say;
+use cure::CureBench;
 use dynamics::DynamicsBench;
 use paths::PathsBench;
 use query::QueryBench;
@@ -39,6 +41,7 @@ enum Part {
     Kernels(Kernels),
     Query(QueryBench),
     Paths(PathsBench),
+    Cure(CureBench),
     Dynamics(DynamicsBench),
     Scenes(ScenesBench),
 }
@@ -117,6 +120,7 @@ impl Bench {
             Part::Kernels(kernels) => kernels.run(),
             Part::Query(query) => query.run(),
             Part::Paths(paths) => paths.run(),
+            Part::Cure(cure) => cure.run(),
             Part::Dynamics(dynamics) => dynamics.run(),
             Part::Scenes(scenes) => scenes.run(),
         }

@@ -51,14 +51,14 @@ pub(crate) fn read_flat(files: &[PathBuf]) -> Result<(Assembly, Option<Vec<[DVec
     Ok((assemble(meshes)?, pattern))
 }
 
-fn corners_in_pattern(mesh: &MeshFile, face: usize) -> Option<[DVec2; 3]> {
+pub(crate) fn corners_in_pattern(mesh: &MeshFile, face: usize) -> Option<[DVec2; 3]> {
     let uv = mesh.uv.as_ref()?;
     let corners = (*uv.corners.get(face)?)?;
     Some(corners.map(|k| uv.coordinates[k as usize]))
 }
 
 /// A mesh file, or a built-in tangled sheet such as `tangles/closed` if there is no such file.
-fn read_one(path: &PathBuf) -> Result<MeshFile, FileError> {
+pub(crate) fn read_one(path: &PathBuf) -> Result<MeshFile, FileError> {
     let name = path
         .to_str()
         .filter(|p| p.starts_with("tangles/") && !path.exists());

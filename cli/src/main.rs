@@ -18,6 +18,7 @@ mod resolve;
 mod run;
 mod scenes;
 mod stages;
+mod untangle;
 
 use std::process::ExitCode;
 
@@ -46,6 +47,7 @@ enum Command {
     Bench(bench::Bench),
     Render(render::Render),
     Resolve(resolve::Resolve),
+    Untangle(untangle::Untangle),
 }
 
 /// More threads than any machine has cores; each takes a stack, and all of them time to start.
@@ -79,6 +81,7 @@ fn main() -> ExitCode {
         Command::Bench(bench) => bench.run(),
         Command::Render(render) => render.run(),
         Command::Resolve(resolve) => resolve.run(),
+        Command::Untangle(untangle) => untangle.run(),
     };
     result.unwrap_or_else(|failure: Failure| {
         failure.report();

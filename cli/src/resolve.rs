@@ -315,7 +315,7 @@ fn masses(path: &Path, count: usize) -> Result<Vec<f64>, Failure> {
 }
 
 /// Numbers of a text file, separated by white space or commas.
-fn numbers<T: FromStr>(path: &Path) -> Result<Vec<T>, Failure> {
+pub(crate) fn numbers<T: FromStr>(path: &Path) -> Result<Vec<T>, Failure> {
     let name = path.display();
     let text = std::fs::read_to_string(path)
         .map_err(|error| Failure::input(format!("{name}: {error}")))?;

@@ -92,7 +92,7 @@ impl Run {
             );
             return Ok(Interrupt::code());
         }
-        Ok(if summary.intersections == 0 {
+        Ok(if summary.intersections + summary.figures.crossings == 0 {
             ExitCode::SUCCESS
         } else {
             ExitCode::from(1)
@@ -238,7 +238,10 @@ pub(crate) fn go(
                 break;
             }
         };
-        progress.note(format!("{} impacts", report.impacts.total()));
+        progress.note(match report.crossings {
+            0 => format!("{} impacts", report.impacts.total()),
+            crossings => format!("{} paths of {crossings} crossings left", report.tangles),
+        });
         let pushed = folder.push(simulation.state(), report, &simulation.checkpoint());
         pushed.map_err(|error| Failure::stopped(error.to_string()))?;
     }
@@ -287,19 +290,50 @@ fn describe(summary: &Summary, path: &str) -> String {
     };
     format!(
         "{frames} frames in {path}: {intersections} intersections\n\
-         impacts      {} vertex-face, {} edge-edge; {rounds} rounds\n\
+         {}impacts      {} vertex-face, {} edge-edge; {rounds} rounds\n\
          intervals    {intervals}, {retries} retries, {stretched} shortened to spare the cloth, {failsafes} with fail-safe\n\
          smallest gap {gap}\n\
          motion       of touched vertices: {}\n\
          its energy   {taken}\n\
          strain       {:.1} % at most, {} faces above the limit in all frames\n\
          time         {wall_seconds:.1} s, {seconds:.1} s of CPU; hash {}",
+        tangled(figures),
         impacts.vertex_face,
         impacts.edge_edge,
         kept(figures.kept_share()),
         100.0 * figures.largest_strain,
         figures.strain_over,
         &summary.hash[..16],
+    )
+}
+
+/// What is tangled at the end, if anything ever was.
+fn tangled(figures: &Figures) -> String {
+    let Figures {
+        tangles,
+        crossings,
+        edge_face,
+        contour_length,
+        let_through,
+        new_paths,
+        phases,
+        ..
+    } = figures;
+    if phases.analyse_ms == 0.0 && *crossings == 0 {
+        return String::new();
+    }
+    let left = match crossings {
+        0 => "none left".into(),
+        _ => format!(
+            "{tangles} paths left, {contour_length:.3} m long: {crossings} face pairs, {edge_face} edge-face crossings"
+        ),
+    };
+    format!(
+        "tangles      {left}; {let_through} times let through a pinch, {new_paths} times a new path beside one\n\
+         untangling   {:.2} s to find paths, {:.2} s for targets, {:.2} s for forces\n",
+        1e-3 * phases.analyse_ms,
+        1e-3 * phases.target_ms,
+        1e-3 * phases.draw_ms,
     )
 }
 

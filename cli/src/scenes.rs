@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use percale::scene::{BUILTIN, Counts, Scene, Variant};
+use percale::scene::{BUILTIN, Counts, Scene, TANGLES, Variant};
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -42,9 +42,9 @@ impl Scenes {
             return Ok(ExitCode::SUCCESS);
         }
         if let Some(wanted) = &self.show {
-            let found = BUILTIN.iter().find(|(name, _)| name == wanted);
+            let found = all().find(|(name, _)| name == wanted);
             let (_, text) = found.ok_or_else(|| {
-                let names: Vec<&str> = BUILTIN.iter().map(|(name, _)| *name).collect();
+                let names: Vec<&str> = all().map(|(name, _)| name).collect();
                 Failure::input(format!(
                     "no scene '{wanted}'; there are: {}",
                     names.join(", ")
@@ -58,7 +58,7 @@ impl Scenes {
         } else {
             Variant::Full
         };
-        let entry = |&(name, _): &(&'static str, &str)| {
+        let entry = |(name, _): (&'static str, &str)| {
             let scene = Scene::load_variant(name, variant)?;
             Ok(Entry {
                 name,
@@ -68,7 +68,7 @@ impl Scenes {
                 fps: scene.fps,
             })
         };
-        let entries: Vec<Entry> = BUILTIN.iter().map(entry).collect::<Result<_, Failure>>()?;
+        let entries: Vec<Entry> = all().map(entry).collect::<Result<_, Failure>>()?;
         if self.json {
             say!("{}", serde_json::to_string(&entries)?);
             return Ok(ExitCode::SUCCESS);
@@ -88,4 +88,12 @@ impl Scenes {
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// Name and text of all built-in scenes.
+fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let tangles = TANGLES
+        .iter()
+        .map(|(name, text)| (name.as_str(), text.as_str()));
+    BUILTIN.iter().copied().chain(tangles)
 }

@@ -97,6 +97,7 @@ impl Implicit {
             iterations: 0,
             assembly_ms: 0.0,
             solve_ms: 0.0,
+            draw_ms: 0.0,
         };
         let mut x = start.x.to_vec();
         let mut v = system.scripted_velocities(&start);
@@ -129,6 +130,7 @@ impl Implicit {
             iterations: solve.iterations,
             assembly_ms: solve.assembly_ms,
             solve_ms: solve.solve_ms,
+            draw_ms: solve.draw_ms,
             contact: work,
         }
     }
@@ -165,6 +167,7 @@ struct Solve<'a> {
     iterations: u32,
     assembly_ms: f64,
     solve_ms: f64,
+    draw_ms: f64,
 }
 
 impl Solve<'_> {
@@ -194,7 +197,9 @@ impl Solve<'_> {
         self.pass(rows, still);
         self.shift(rows);
         rows.renew();
-        self.translate(v, rows);
+        if start.drawn.is_empty() {
+            self.translate(v, rows);
+        }
         rows.end(&self.d, tension);
         self.solve_ms += milliseconds(clock);
     }
@@ -213,6 +218,7 @@ impl Solve<'_> {
         elements.bending.measure(x, &mut self.bent);
         let mut f = Vec::new();
         system.outer_force(start, shares[1], x, &dampers, &mut f);
+        self.draw_ms += start.draw(shares[0], x, v, &mut f);
         elements.add_forces(&self.parts, (x, &self.bent), &mut f);
         if self.age + 0.5 * h >= self.settings.matrix_age {
             self.assemble(x, time + h, &dampers);

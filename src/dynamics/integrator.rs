@@ -19,11 +19,14 @@
 //! loop removes at most [`WEAK`] of a velocity, −D v joins the forces f(x'), with the velocity v½
 //! that led to x'. This halves the cost of a loop.
 
+use std::time::Instant;
+
 use glam::DVec3;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::air::Air;
+use super::attract::Drawn;
 use super::bend::Bent;
 use super::damping::Dampers;
 use super::elements::Elements;
@@ -153,6 +156,22 @@ pub(super) struct Start<'a> {
     pub(super) time: f64,
     /// s.
     pub(super) dt: f64,
+    /// What untangles.
+    pub(super) drawn: &'a [Drawn],
+}
+
+impl Start<'_> {
+    /// Adds the forces that untangle, after a share of the interval; returns what that took, ms.
+    pub(super) fn draw(&self, share: f64, x: &[DVec3], v: &[DVec3], f: &mut [DVec3]) -> f64 {
+        if self.drawn.is_empty() {
+            return 0.0;
+        }
+        let clock = Instant::now();
+        for drawn in self.drawn {
+            drawn.add_force(share, self.dt, x, v, f);
+        }
+        clock.elapsed().as_secs_f64() * 1e3
+    }
 }
 
 impl Start<'_> {
@@ -172,6 +191,7 @@ pub(super) struct Advance {
     pub(super) iterations: u32,
     pub(super) assembly_ms: f64,
     pub(super) solve_ms: f64,
+    pub(super) draw_ms: f64,
     pub(super) contact: TouchWork,
 }
 
@@ -195,6 +215,7 @@ impl Newmark {
         system.dampers(&x, &v, start.time, &mut solve.dampers);
         system.force(&start, 0.0, &x, &solve.dampers, &solve.dampers.bent, &mut f);
         solve.dampers.add_bending_apart(&v, &mut f);
+        let mut draw_ms = start.draw(0.0, &x, &v, &mut f);
         if let Some(touching) = &mut touching {
             touching.begin(h, loops);
             touching.add_force(&mut f);
@@ -226,6 +247,7 @@ impl Newmark {
                 &mut f,
             );
             solve.dampers.add_bending_apart(&v, &mut f);
+            draw_ms += start.draw(share, &x, &v, &mut f);
             if let Some(touching) = &touching {
                 touching.add_force(&mut f);
             }
@@ -241,6 +263,7 @@ impl Newmark {
             iterations,
             assembly_ms: 0.0,
             solve_ms: 0.0,
+            draw_ms,
             contact: end.unwrap_or_default(),
         }
     }

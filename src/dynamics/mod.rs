@@ -15,6 +15,7 @@
 //! | `bend` | bending of plates by the angles at their edges |
 //! | `strain` | the strain limit |
 //! | `pins`, `seams` | soft pins and weights; seams that close |
+//! | `attract` | pulls between points, which untangle |
 //! | `touching` | what touches in the loops of Newmark, by whoever knows |
 //! | `damping`, `air` | the damping matrix; drag and wind |
 //! | `stability` | how long a loop may be |
@@ -23,6 +24,7 @@
 //! | `solve`, `multilevel` | sparse block matrices; their preconditioner |
 
 mod air;
+mod attract;
 mod bend;
 mod contacts;
 mod damping;
@@ -52,6 +54,8 @@ use serde::{Deserialize, Serialize};
 use crate::geometry::{BodyKind, Mesh};
 use crate::touch::{Touch, TouchWork};
 pub use air::Air;
+pub use attract::Attraction;
+use attract::Drawn;
 use contacts::Contacts;
 use elements::Elements;
 pub use elements::RestShape;
@@ -146,6 +150,7 @@ pub struct Dynamics {
     mass: Vec<f64>,
     inverse_mass: Vec<f64>,
     settings: Settings,
+    attractions: Vec<Attraction>,
 }
 
 /// A candidate end state, and what it took to find it.
@@ -163,6 +168,8 @@ pub struct Proposal {
     pub assembly_ms: f64,
     /// Time spent on solves, ms (implicit only).
     pub solve_ms: f64,
+    /// Time spent on the forces that untangle, ms.
+    pub draw_ms: f64,
     /// What contact did in the loops.
     pub contact: TouchWork,
     /// Stretch beyond the limit that is left.
@@ -247,6 +254,7 @@ impl Dynamics {
             mass,
             inverse_mass,
             settings: settings.clone(),
+            attractions: Vec::new(),
         };
         dynamics.finish();
         dynamics
@@ -346,6 +354,11 @@ impl Dynamics {
         self.refresh();
     }
 
+    /// Lets exactly these pulls act from now on.
+    pub fn attract(&mut self, attractions: Vec<Attraction>) {
+        self.attractions = attractions;
+    }
+
     /// Pins exactly these mesh vertices and lets all others go.
     pub fn hold(&mut self, held: &[u32]) {
         for (w, &m) in self.inverse_mass.iter_mut().zip(&self.mass) {
@@ -414,7 +427,18 @@ impl Dynamics {
         contact: Option<&mut dyn Touch>,
         tension: &[Tension],
     ) -> Proposal {
+        let node_of = self.node_of();
+        let longest = match self.attractions.is_empty() {
+            true => 0.0,
+            false => self.max_loop(x0).min(dt),
+        };
+        let drawn: Vec<Drawn> = (self.attractions.iter())
+            .filter_map(|each| {
+                Drawn::new(each, longest, &node_of, &self.inverse_mass, [x0, target])
+            })
+            .collect();
         let start = Start {
+            drawn: &drawn,
             x: &self.gather(x0),
             v: &self.gather(v0),
             from: &self.gather(from),
@@ -425,15 +449,14 @@ impl Dynamics {
         let mut left = Vec::new();
         let advance = match &self.settings.integrator {
             Integrator::Newmark(newmark) => {
-                let touching = contact
-                    .map(|contact| Touching::new(contact, &self.node_of(), [x0, target], dt));
+                let touching =
+                    contact.map(|contact| Touching::new(contact, &node_of, [x0, target], dt));
                 newmark.advance(&self.system(), start, touching)
             }
             Integrator::Implicit(solve) => {
                 let list = contact
                     .as_ref()
                     .map_or(Vec::new(), |contact| contact.rows());
-                let node_of = self.node_of();
                 let contacts = Contacts::new(&list, &node_of, &self.inverse_mass, [x0, target]);
                 let mut rows = Rows::new(contacts);
                 let mut pull = self.elements.pull_of(tension);
@@ -463,6 +486,7 @@ impl Dynamics {
             iterations: advance.iterations,
             assembly_ms: advance.assembly_ms,
             solve_ms: advance.solve_ms,
+            draw_ms: advance.draw_ms,
             contact: advance.contact,
             strain: self.elements.strain(&advance.x),
             tension: left,

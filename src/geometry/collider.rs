@@ -21,6 +21,7 @@ use super::proof::{Open, Proof};
 use super::proximity::{self, Closest, Proximity};
 use super::sweep::at;
 use super::sweep32::{Listed, Motion32};
+use super::tangle::Exempt;
 use super::{Impact, Mesh, Pair, Sweep, critical};
 
 /// What is asked about a motion.
@@ -49,12 +50,48 @@ pub struct Asked<'a> {
 pub struct Motion<'a> {
     pub(super) start: &'a [DVec3],
     pub(super) end: &'a [DVec3],
+    pub(super) reach: Reach<'a>,
+}
+
+/// Which pairs of a motion are looked at.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) enum Reach<'a> {
+    #[default]
+    All,
+    /// All but those that a list of tangles lets through.
+    Outside(&'a Arc<Exempt>),
+    /// Only those.
+    Within(&'a Arc<Exempt>),
 }
 
 impl<'a> Motion<'a> {
     /// Of positions that come from a certified state and from a candidate; what is not a number among the ends proves nothing.
     pub(crate) fn new(start: &'a [DVec3], end: &'a [DVec3]) -> Self {
-        Self { start, end }
+        Self {
+            start,
+            end,
+            reach: Reach::All,
+        }
+    }
+
+    /// The same motion, in which some pairs are let through each other: nobody looks at them.
+    pub(crate) fn outside(self, exempt: Option<&'a Arc<Exempt>>) -> Self {
+        let reach = exempt.map_or(Reach::All, Reach::Outside);
+        Self { reach, ..self }
+    }
+
+    /// The same motion of nothing but these pairs.
+    pub(crate) fn within(self, exempt: &'a Arc<Exempt>) -> Self {
+        let reach = Reach::Within(exempt);
+        Self { reach, ..self }
+    }
+
+    fn leaves_out(&self, pair: Pair) -> bool {
+        match self.reach {
+            Reach::All => false,
+            Reach::Outside(exempt) => exempt.holds(pair),
+            Reach::Within(exempt) => !exempt.holds(pair),
+        }
     }
 }
 
@@ -147,7 +184,7 @@ impl Collider {
     ) -> Result<Motion<'a>, MeshError> {
         check_positions(&self.mesh, start)?;
         check_positions(&self.mesh, end)?;
-        Ok(Motion { start, end })
+        Ok(Motion::new(start, end))
     }
 
     /// Pairs put to the continuous test since the collider was made: those that neither boxes nor a first direction tell apart.
@@ -163,7 +200,7 @@ impl Collider {
     #[must_use]
     fn cover(
         &mut self,
-        Motion { start, end }: Motion<'_>,
+        Motion { start, end, .. }: Motion<'_>,
         growth: impl Fn(usize) -> f64 + Sync,
     ) -> bool {
         let Self {
@@ -223,7 +260,9 @@ impl Collider {
         single.set(motion.start, motion.end, 2.0 * largest);
         let is_asked =
             |listed: &Listed| asked.is_none_or(|asked| at(asked, listed.vertices).contains(&true));
-        let is_idle = |listed: &Listed| !is_asked(listed) || single.is_apart(listed);
+        let is_idle = |listed: &Listed| {
+            !is_asked(listed) || single.is_apart(listed) || motion.leaves_out(listed.pair)
+        };
         nearby.overlaps(boxes, is_idle, |pair, out| report(mesh, pair, out))
     }
 
@@ -236,7 +275,7 @@ impl Collider {
         if !self.cover(motion, |_| 0.5 * margin) {
             return Vec::new();
         }
-        let (mesh, is_idle) = (&self.mesh, |_: &Listed| false);
+        let (mesh, is_idle) = (&self.mesh, |listed: &Listed| motion.leaves_out(listed.pair));
         let mut pairs = self.nearby.overlaps(&self.boxes, is_idle, |pair, out| {
             let Sweep { start, end } = Sweep::of(mesh, pair, motion.start, motion.end);
             if box_gap(pair, &start, &end) <= margin {
@@ -435,8 +474,20 @@ impl Collider {
         margin: &Margin<'_>,
         start: Option<&[DVec3]>,
     ) -> Vec<Proximity> {
+        self.near(x, None, margin, start)
+    }
+
+    /// The same without what is let through.
+    pub(crate) fn near(
+        &mut self,
+        x: &[DVec3],
+        exempt: Option<&Arc<Exempt>>,
+        margin: &Margin<'_>,
+        start: Option<&[DVec3]>,
+    ) -> Vec<Proximity> {
         let growth = |v: usize| 0.5 * margin.thickness[v];
-        let near = self.overlaps(Motion::new(x, x), growth, None, |mesh, pair, out| {
+        let still = Motion::new(x, x).outside(exempt);
+        let near = self.overlaps(still, growth, None, |mesh, pair, out| {
             out.extend(near_at(mesh, pair, x, margin).map(|closest| (pair, closest)));
         });
         critical::select(&self.mesh, near, x, margin, start)

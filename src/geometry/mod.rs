@@ -17,6 +17,7 @@ mod proof;
 pub(crate) mod proximity;
 pub(crate) mod sweep;
 mod sweep32;
+pub(crate) mod tangle;
 pub(crate) mod topology;
 
 pub use aabb::Aabb;
@@ -28,5 +29,7 @@ pub use intersect::{Crossings, Scope, crossing_faces, crossings};
 pub use margin::Margin;
 pub use mesh::{Body, BodyKind, Mesh};
 pub use proof::Proof;
+pub(crate) use proximity::closest_points_vertex_face;
 pub use proximity::{Closest, Proximity};
 pub use sweep::Sweep;
+pub use tangle::{BadTangle, Exempt, Tangle};

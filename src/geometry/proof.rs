@@ -14,12 +14,13 @@ use std::sync::Arc;
 use glam::DVec3;
 use rayon::prelude::*;
 
-use super::collider::Motion;
+use super::collider::{Motion, Reach};
 use super::mesh::check_positions;
+use super::tangle::Exempt;
 use super::{Mesh, Pair};
 
-/// Proved: every pair that is not `within`, and not of two obstacle features, stays at least
-/// `distance` apart while all vertices go straight from `x0` to `x1`.
+/// Proved: every pair that is not `within`, not let through and not of two obstacle features, stays
+/// at least `distance` apart while all vertices go straight from `x0` to `x1`.
 ///
 /// Only a look can make one, and it speaks of one mesh, one start and one end: of others it covers
 /// what follows from that, or nothing.
@@ -57,6 +58,8 @@ pub struct Proof {
     mesh: Arc<Mesh>,
     x0: Vec<DVec3>,
     x1: Vec<DVec3>,
+    /// Pairs that nobody looked at.
+    exempt: Option<Arc<Exempt>>,
     distance: f64,
     within: Vec<Pair>,
 }
@@ -78,7 +81,7 @@ const MAX_MOVED_SHARE: f64 = 0.25;
 
 impl Proof {
     /// None of an end that is outside the range of the continuous test: what its bounds do not
-    /// cover proves nothing.
+    /// cover proves nothing. Nor does a look at nothing but what is let through.
     pub(super) fn new(
         mesh: &Arc<Mesh>,
         motion: Motion<'_>,
@@ -86,10 +89,16 @@ impl Proof {
         within: Vec<Pair>,
     ) -> Option<Self> {
         check_positions(mesh, motion.end).ok()?;
+        let exempt = match motion.reach {
+            Reach::All => None,
+            Reach::Outside(exempt) => Some(Arc::clone(exempt)),
+            Reach::Within(_) => return None,
+        };
         Some(Self {
             mesh: Arc::clone(mesh),
             x0: motion.start.to_vec(),
             x1: motion.end.to_vec(),
+            exempt,
             distance,
             within,
         })
@@ -100,16 +109,17 @@ impl Proof {
     pub(super) fn updated(
         mut self,
         mesh: &Arc<Mesh>,
-        Motion { start: x0, end: x1 }: Motion<'_>,
+        motion: Motion<'_>,
         changed: &[u32],
         distance: f64,
         within: Vec<Pair>,
     ) -> Option<Self> {
+        let x1 = motion.end;
         let is_changed = |v: u32| changed.binary_search(&v).is_ok();
         let is_stale =
             |(v, (new, old)): (usize, (&DVec3, &DVec3))| new != old && !is_changed(v as u32);
         let mut ends = x1.iter().zip(&self.x1).enumerate();
-        let is_other = !Arc::ptr_eq(mesh, &self.mesh) || distance != self.distance || x0 != self.x0;
+        let is_other = !self.is_of(mesh, &motion) || distance != self.distance;
         if is_other || ends.any(is_stale) {
             return None;
         }
@@ -121,18 +131,28 @@ impl Proof {
         Some(self)
     }
 
+    /// Whether it is about this mesh, this start, and the same pairs; not about the end.
+    fn is_of(&self, mesh: &Arc<Mesh>, motion: &Motion<'_>) -> bool {
+        let same_pairs = match (&self.exempt, motion.reach) {
+            (None, Reach::All) => true,
+            (Some(own), Reach::Outside(asked)) => Arc::ptr_eq(own, asked),
+            _ => false,
+        };
+        same_pairs && Arc::ptr_eq(mesh, &self.mesh) && motion.start == self.x0
+    }
+
     /// What has to be tested to know which pairs come nearer than `apart` in the motion from `x0`
     /// to `x1`; none if that would not be less than everything.
     pub(super) fn open(
         &self,
         mesh: &Arc<Mesh>,
-        Motion { start: x0, end: x1 }: Motion<'_>,
+        motion: Motion<'_>,
         apart: f64,
     ) -> Option<Open<'_>> {
-        let is_other = !Arc::ptr_eq(mesh, &self.mesh) || x0 != self.x0;
-        if is_other || self.distance < apart {
+        if !self.is_of(mesh, &motion) || self.distance < apart {
             return None;
         }
+        let x1 = motion.end;
         let reach = REACH * (self.distance - apart);
         let moved: Vec<u32> = (0..x1.len() as u32)
             .into_par_iter()

@@ -10,6 +10,7 @@ mod builder;
 mod error;
 mod gzip;
 mod mesh_file;
+mod moved;
 #[doc(hidden)]
 pub mod obj;
 pub(crate) mod pc2;
@@ -29,6 +30,7 @@ pub use atomic::write_atomically;
 pub(crate) use atomic::write_by_way_of;
 pub use error::{FileError, Place, Problem};
 pub use mesh_file::{Assembly, Attribute, MeshFile, Polygons, ScalarKind, Uv, assemble};
+pub use moved::{with_positions, write_bytes};
 
 /// Largest file that is read, in bytes: about 40 million triangles as text.
 const MAX_FILE: u64 = 4 << 30;

@@ -1,9 +1,11 @@
 //! The checkpoint of a result folder: all that a run remembers, and the seal of the folder's checksums.
 //!
 //! ```text
-//! 8 bytes "PERCALC3", length of the version (u64), version, 1 for a refused start or 0 (u64), tick (u64), interval (u64),
+//! 8 bytes "PERCALC4", length of the version (u64), version, 1 for a refused start or 0 (u64), tick (u64), interval (u64),
 //! length of the checksums (u64), their SHA-256, positions, velocities (x y z in f64 of every vertex),
-//! number of repulsions (u64), these (kind of pair, two indices in u32, two forces), tension (face in u32, f64),
+//! number of repulsions (u64), these (kind of pair, two indices in u32, two forces),
+//! number of tensions (u64), these (face in u32, f64),
+//! tangles (path, two sides, two insides each: their numbers (u64), then u32),
 //! SHA-256 of all that; little-endian
 //! ```
 
@@ -15,13 +17,13 @@ use super::cache::{bytes_of, take_u64, vectors_of};
 use super::checksums::{self, REMEDY, Seal};
 use super::error::{ResultError, damaged, read};
 use crate::dynamics::Tension;
-use crate::geometry::Pair;
+use crate::geometry::{Pair, Tangle};
 use crate::response::Pressed;
 use crate::step::{Checkpoint, TICKS_PER_FRAME};
 
-const MAGIC: &[u8; 8] = b"PERCALC3";
-/// Of builds that remembered no tension.
-const LAST_MAGIC: &[u8; 8] = b"PERCALC2";
+const MAGIC: &[u8; 8] = b"PERCALC4";
+/// Of builds that remembered no tension, or no tangles.
+const LAST_MAGICS: [&[u8; 8]; 2] = [b"PERCALC2", b"PERCALC3"];
 /// Of builds without checksums.
 const OLD_MAGIC: &[u8; 8] = b"PERCALEC";
 pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -60,7 +62,7 @@ impl Stored {
                            those that were certified; run the scene anew (--force replaces the folder)";
             return Err(damaged(folder, message.into()));
         }
-        if bytes.starts_with(LAST_MAGIC) {
+        if LAST_MAGICS.iter().any(|magic| bytes.starts_with(*magic)) {
             let message = "written by an earlier build, whose checkpoints hold less than this one goes on from; \
                            run the scene anew (--force replaces the folder)";
             return Err(damaged(folder, message.into()));
@@ -110,7 +112,15 @@ impl Stored {
             let count = usize::try_from(take_u64(&mut rest)?).ok()?;
             let (pressed, rest) = rest.split_at_checked(count.checked_mul(PRESSED_SIZE)?)?;
             let (pressed, _) = pressed.as_chunks::<PRESSED_SIZE>();
-            let (tension, rest) = rest.as_chunks::<TENSION_SIZE>();
+            let mut rest = rest;
+            let count = usize::try_from(take_u64(&mut rest)?).ok()?;
+            let (tension, rest) = rest.split_at_checked(count.checked_mul(TENSION_SIZE)?)?;
+            let (tension, _) = tension.as_chunks::<TENSION_SIZE>();
+            let mut rest = rest;
+            let mut tangles = Vec::new();
+            while !rest.is_empty() {
+                tangles.push(take_tangle(&mut rest)?);
+            }
             let checkpoint = Checkpoint {
                 tick: self.tick,
                 interval: self.interval,
@@ -118,8 +128,9 @@ impl Stored {
                 v: vectors_of(v),
                 pressed: pressed.iter().map(pressed_of).collect::<Option<_>>()?,
                 tension: tension.iter().map(tension_of).collect(),
+                tangles,
             };
-            rest.is_empty().then_some(checkpoint)
+            Some(checkpoint)
         };
         parse().ok_or_else(|| {
             let message = format!("not a checkpoint of these objects; {REMEDY}");
@@ -135,9 +146,9 @@ pub(super) fn path_in(folder: &Path) -> PathBuf {
 
 /// Whether these are the first bytes of a checkpoint, of this or an earlier build.
 pub(super) fn is_checkpoint(bytes: &[u8]) -> bool {
-    [MAGIC, LAST_MAGIC, OLD_MAGIC]
-        .iter()
-        .any(|magic| bytes.starts_with(*magic))
+    let [before, last] = LAST_MAGICS;
+    let all = [MAGIC, last, before, OLD_MAGIC];
+    all.iter().any(|magic| bytes.starts_with(*magic))
 }
 
 /// The bytes of a checkpoint; none stands for a refused start.
@@ -163,9 +174,18 @@ pub(super) fn bytes_of_checkpoint(checkpoint: Option<&Checkpoint>, seal: &Seal) 
             bytes.extend([kind, a, b].iter().flat_map(|number| number.to_le_bytes()));
             bytes.extend(bytes_of(&[pressed.force, pressed.settling]));
         }
+        bytes.extend((checkpoint.tension.len() as u64).to_le_bytes());
         for Tension { face, pull } in &checkpoint.tension {
             bytes.extend(face.to_le_bytes());
             bytes.extend(pull.to_le_bytes());
+        }
+        for tangle in &checkpoint.tangles {
+            let path = tangle.path.as_flattened();
+            let sets = tangle.sides.iter().chain(&tangle.inside).map(Vec::as_slice);
+            for list in [path].into_iter().chain(sets) {
+                bytes.extend((list.len() as u64).to_le_bytes());
+                bytes.extend(list.iter().flat_map(|number| number.to_le_bytes()));
+            }
         }
     }
     let digest = Sha256::digest(&bytes);
@@ -178,6 +198,29 @@ const PRESSED_SIZE: usize = 3 * 4 + 2 * 24;
 
 /// Bytes of a tension in a checkpoint.
 const TENSION_SIZE: usize = 4 + 8;
+
+/// Takes a list of numbers.
+fn take_list(rest: &mut &[u8]) -> Option<Vec<u32>> {
+    let count = usize::try_from(take_u64(rest)?).ok()?;
+    let (list, after) = rest.split_at_checked(count.checked_mul(4)?)?;
+    *rest = after;
+    let (numbers, _) = list.as_chunks::<4>();
+    Some(numbers.iter().map(|n| u32::from_le_bytes(*n)).collect())
+}
+
+fn take_tangle(rest: &mut &[u8]) -> Option<Tangle> {
+    let path = take_list(rest)?;
+    let (pairs, []) = path.as_chunks::<2>() else {
+        return None;
+    };
+    let path = pairs.to_vec();
+    let mut two = || Some([take_list(rest)?, take_list(rest)?]);
+    Some(Tangle {
+        path,
+        sides: two()?,
+        inside: two()?,
+    })
+}
 
 fn tension_of(&[a, b, c, d, pull @ ..]: &[u8; TENSION_SIZE]) -> Tension {
     Tension {

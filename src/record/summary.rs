@@ -62,6 +62,12 @@ pub(super) fn sum_of(frames: &[Figures]) -> Figures {
 /// Figures of a run as `report.json` has them among its totals.
 fn write_totals<S: Serializer>(figures: &Figures, serializer: S) -> Result<S::Ok, S::Error> {
     let mut map = serializer.serialize_map(None)?;
+    map.serialize_entry("tangles", &figures.tangles)?;
+    map.serialize_entry("crossings", &figures.crossings)?;
+    map.serialize_entry("edge_face", &figures.edge_face)?;
+    map.serialize_entry("contour_length", &figures.contour_length)?;
+    map.serialize_entry("let_through", &figures.let_through)?;
+    map.serialize_entry("new_paths", &figures.new_paths)?;
     map.serialize_entry("impacts", &figures.impacts)?;
     map.serialize_entry("rounds", &figures.calls())?;
     map.serialize_entry("intervals", &figures.intervals)?;

@@ -12,7 +12,7 @@
 use glam::DVec3;
 
 use super::contact::push;
-use crate::geometry::{Asked, Collider, Motion};
+use crate::geometry::{Asked, Collider};
 use crate::state::Surfaces;
 use crate::verify::Verified;
 
@@ -49,7 +49,7 @@ pub fn bounce(
         .collect()
     };
     let asked = Asked::default();
-    let mut impacts = collider.impacts(Motion::new(x0, &end(&v)), &asked);
+    let mut impacts = collider.impacts(start.motion_to(&end(&v)), &asked);
     for _ in 0..ROUNDS {
         let mut changed = Vec::new();
         for impact in &impacts {
@@ -73,7 +73,7 @@ pub fn bounce(
         changed.sort_unstable();
         changed.dedup();
         let end = end(&v);
-        let look = collider.look_again(Motion::new(x0, &end), &changed, &asked, None);
+        let look = collider.look_again(start.motion_to(&end), &changed, &asked, None);
         impacts = look.impacts;
     }
     for (i, velocity) in v.iter_mut().enumerate() {

@@ -131,8 +131,8 @@ impl Repulsion {
     pub fn near(&self, candidate: &Candidate<'_>, collider: &mut Collider) -> Vec<Proximity> {
         let reach = reach(candidate);
         collider.expect(candidate.motion(), &reach);
-        let x = candidate.start.positions();
-        collider.proximities(x, &margin(&reach, candidate), None)
+        let (x, exempt) = (candidate.start.positions(), candidate.start.exempt());
+        collider.near(x, exempt, &margin(&reach, candidate), None)
     }
 
     /// What is near at the start of the interval, and the impacts between other features in a

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use glam::DVec3;
 
 use super::objects::{Grip, Object};
-use super::{OnPinch, Quantity, Scene, SceneError};
+use super::{Quantity, Scene, SceneError};
 use crate::dynamics::{ClothModel, Dynamics, RestShape, SoftPin};
 use crate::error::{NamedFace, RefusedStart, StartError};
 use crate::geometry::{Aabb, Body, Mesh};
@@ -18,13 +18,8 @@ impl Scene {
     /// Makes the simulation and certifies its start.
     ///
     /// # Errors
-    /// Impossible shapes, files that cannot be read, a start that is tangled, or `on_pinch = "tangle"`.
+    /// Impossible shapes, files that cannot be read, or a start that is tangled, unless `start = "untangle"`.
     pub fn build(&self) -> Result<Simulation, SceneError> {
-        if self.on_pinch == OnPinch::Tangle {
-            let message =
-                "'tangle' needs untangling, which does not exist yet; write on_pinch = \"stop\"";
-            return Err(SceneError::value("on_pinch", message));
-        }
         let objects = self.objects()?;
         let mesh = mesh_of(&objects)?;
         let (mut x, mut v, mut tracks) = (Vec::new(), Vec::new(), Vec::new());
@@ -33,7 +28,7 @@ impl Scene {
         for (object, body) in objects.iter().zip(mesh.bodies()) {
             x.extend(object.shape.x.iter().map(|&p| object.place(p)));
             v.extend(object.shape.x.iter().map(|_| object.velocity));
-            rest.extend_from_slice(&object.shape.x);
+            rest.extend_from_slice(object.shape.unbent());
             tracks.extend(object.tracks(body.vertices.start, self.fps)?);
         }
         let grid = self.output.grid;
@@ -59,6 +54,8 @@ impl Scene {
             passes: self.passes,
             failsafe: self.failsafe.clone(),
             grid,
+            start: self.start,
+            on_pinch: self.on_pinch,
         };
         let (mesh, start) = (Arc::new(mesh), x.clone());
         Simulation::new(Setup {
@@ -91,7 +88,10 @@ impl Scene {
                     body: number,
                     fabric: fabric.clone(),
                     stretch,
-                    rest: RestShape::from_positions(mesh, body, object.shape.x.clone()),
+                    rest: RestShape {
+                        positions: object.shape.unbent().to_vec(),
+                        ..RestShape::from_positions(mesh, body, object.shape.x.clone())
+                    },
                     pinned: firm.flat_map(|part| part.vertices.clone()).collect(),
                 });
             }

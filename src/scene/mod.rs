@@ -44,7 +44,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use builtin::BUILTIN;
+pub use builtin::{BUILTIN, TANGLES};
 pub use camera::{Camera, Viewpoint};
 pub use file::{SceneError, Variant};
 pub use motion::{Key, Motion};
@@ -60,6 +60,7 @@ use crate::geometry::BodyKind;
 pub use crate::grid::Grid;
 use crate::response::{Repulsion, Stage};
 use crate::step::{self, TimeSettings};
+pub use crate::step::{OnPinch, OnTangle};
 
 /// A scene, with every default filled in. SI units, Y up.
 ///
@@ -92,6 +93,9 @@ pub struct Scene {
     /// Coulomb coefficient of all pairs of surfaces without one of their own; at least 0.
     #[serde(default = "default_friction")]
     pub friction: f64,
+    /// What becomes of a start in which faces cross: `refuse`, or `untangle` it while the run goes on.
+    #[serde(default)]
+    pub start: OnTangle,
     /// What becomes of a run when scripted objects leave no room for cloth between them.
     #[serde(default)]
     pub on_pinch: OnPinch,
@@ -150,17 +154,6 @@ fn default_friction() -> f64 {
 
 fn default_passes() -> u32 {
     1
-}
-
-/// What becomes of a run when scripted objects leave no room.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum OnPinch {
-    /// It ends with an error that names the objects, the frame and what is missing; all earlier frames stay.
-    #[default]
-    Stop,
-    /// It goes on with the crossing listed, and untangles it when there is room again. Not yet: such a scene is refused when it starts.
-    Tangle,
 }
 
 /// Friction between two surfaces.

@@ -19,6 +19,8 @@
 //!
 //! BLB, BLLB and BB/BI ask for boundaries that touch exactly: there two vertices get the very same position.
 
+pub mod known;
+
 use glam::{DVec2, DVec3};
 
 /// A sheet with its rest shape.

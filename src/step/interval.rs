@@ -99,6 +99,7 @@ impl Refusal {
             Self::NotCertified(StepError::Unresolved { .. }) => "unresolved",
             Self::NotCertified(StepError::Pinched(_)) => "pinched",
             Self::NotCertified(StepError::Crossing { .. }) => "crossing",
+            Self::NotCertified(StepError::NewPath { .. }) => "new_path",
             Self::NotCertified(StepError::BadCandidate(_) | StepError::BadValue(_)) => "unusable",
         }
     }
@@ -213,6 +214,7 @@ impl<'a> Interval<'a> {
             let x0 = start.positions();
             dynamics.propose_touching(x0, velocities, script, time, dt, contact, tension)
         });
+        phases.draw_ms += proposal.draw_ms;
         phases.propose_ms -= proposal.contact.spent_ms;
         phases.repel_ms += proposal.contact.spent_ms;
         flush_tiny(&mut proposal.x);

@@ -44,6 +44,15 @@ pub struct Phases {
     pub accept_ms: f64,
     /// The independent audit and the gap at the output frame.
     pub audit_ms: f64,
+    /// Finding and listing the paths of tangles.
+    #[serde(default)]
+    pub analyse_ms: f64,
+    /// Finding where tangled cloth ought to go.
+    #[serde(default)]
+    pub target_ms: f64,
+    /// The forces that draw it there, by the clock on the wall; a part of `propose_ms`.
+    #[serde(default)]
+    pub draw_ms: f64,
     /// All of them by the clock on the wall.
     #[serde(default)] // folders of earlier builds have none
     pub wall_ms: f64,
@@ -65,7 +74,8 @@ impl Phases {
 
     /// Processor time of all phases but the audit, in milliseconds.
     pub fn stepping_ms(&self) -> f64 {
-        self.propose_ms + self.repel_ms + self.respond_ms + self.accept_ms
+        let untangling = self.analyse_ms + self.target_ms;
+        self.propose_ms + self.repel_ms + self.respond_ms + self.accept_ms + untangling
     }
 }
 
@@ -76,6 +86,9 @@ impl AddAssign for Phases {
         self.respond_ms += more.respond_ms;
         self.accept_ms += more.accept_ms;
         self.audit_ms += more.audit_ms;
+        self.analyse_ms += more.analyse_ms;
+        self.target_ms += more.target_ms;
+        self.draw_ms += more.draw_ms;
         self.wall_ms += more.wall_ms;
     }
 }
@@ -102,8 +115,26 @@ impl AddAssign for Phases {
 pub struct Figures {
     /// Number of the frame, the last of several; the start state is frame 0.
     pub frame: u64,
-    /// Crossing face pairs at the ends of frames, by the auditor: 0, or something is very wrong.
+    /// Crossing face pairs at the ends of frames that no listed tangle names, by the auditor: 0, or something is very wrong.
     pub intersections: usize,
+    /// Paths of tangles that are listed at the end; see [`crate::verify`].
+    #[serde(default)]
+    pub tangles: usize,
+    /// Crossing face pairs that they name.
+    #[serde(default)]
+    pub crossings: usize,
+    /// Edge-face crossings among these.
+    #[serde(default)]
+    pub edge_face: usize,
+    /// Length of all paths in space, in metres.
+    #[serde(default)]
+    pub contour_length: f64,
+    /// Times that something pinched was let through.
+    #[serde(default)]
+    pub let_through: usize,
+    /// Times that a new path was let come up beside listed ones.
+    #[serde(default)]
+    pub new_paths: usize,
     /// Accepted intervals.
     pub intervals: usize,
     /// Attempts that were refused because their end was not certified.
@@ -243,6 +274,12 @@ impl AddAssign<&Self> for Figures {
     fn add_assign(&mut self, later: &Self) {
         self.frame = later.frame;
         self.intersections += later.intersections;
+        self.tangles = later.tangles;
+        self.crossings = later.crossings;
+        self.edge_face = later.edge_face;
+        self.contour_length = later.contour_length;
+        self.let_through += later.let_through;
+        self.new_paths += later.new_paths;
         self.intervals += later.intervals;
         self.retries += later.retries;
         self.stretched += later.stretched;

@@ -80,6 +80,28 @@ pub enum VelocityUpdate {
     Notes,
 }
 
+/// What becomes of a start in which faces cross.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OnTangle {
+    /// It is refused, with what crosses and where.
+    #[default]
+    Refuse,
+    /// It is accepted with its paths listed, and untangled while the run goes on.
+    Untangle,
+}
+
+/// What becomes of a run when scripted objects leave no room.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OnPinch {
+    /// It ends with an error that names the objects, the frame and what is missing; all earlier frames stay.
+    #[default]
+    Stop,
+    /// It goes on with the crossing listed, and untangles it when there is room again.
+    Tangle,
+}
+
 /// Everything about the collision step that a scene can set.
 ///
 /// # Examples
@@ -111,6 +133,10 @@ pub struct Settings {
     pub failsafe: Vec<Stage>,
     /// What positions at output frames are rounded to.
     pub grid: Grid,
+    /// What becomes of a start in which faces cross.
+    pub start: OnTangle,
+    /// What becomes of a run when scripted objects leave no room.
+    pub on_pinch: OnPinch,
 }
 
 impl Default for Settings {
@@ -124,6 +150,8 @@ impl Default for Settings {
             passes: 1,
             failsafe: Self::default_failsafe(),
             grid: Grid::None,
+            start: OnTangle::Refuse,
+            on_pinch: OnPinch::Stop,
         }
     }
 }

@@ -17,22 +17,49 @@ use glam::{DVec2, DVec3};
 use crate::geometry::MeshError;
 use crate::geometry::{Mesh, mesh::check_positions};
 
+mod attract;
+pub(crate) mod body;
+mod chart;
 mod classify;
+mod components;
+mod cure;
 mod distance;
+mod envelope;
 mod export;
 mod fan;
+mod list;
+mod memory;
+mod outward;
 mod parity;
 mod paths;
+mod pattern;
 mod perturb;
+mod prevent;
+mod pulls;
+mod rbf;
 mod regions;
+mod relax;
 mod segments;
+mod shorten;
+mod tangle;
+mod targets;
 mod trace;
 mod weld;
+mod winding;
 
+pub use attract::{Aim, Sides};
+pub use cure::{
+    CureReport, CureSeconds, CureSettings, Cured, Left, Patient, Reason, Response, cure,
+};
 pub use export::PathSummary;
+pub use list::RINGS;
 pub use paths::{Contour, Kind, Path, PathKind, Spot};
+pub use pattern::pattern_lengths;
+pub use pulls::{Point, Pull, Targets};
 pub use regions::Inside;
 pub use segments::{Crossing, End, Location, Segment, Segments};
+pub use tangle::{Permitted, Tangle, tangles};
+pub use targets::{Instant, Method, TargetSettings, targets};
 pub use weld::{Welded, coincident, weld};
 
 /// All intersections of a mesh.
@@ -54,6 +81,8 @@ pub enum Rest<'a> {
     /// Parameters of each corner of each face, in metres; faces next to each other may lie in
     /// different charts.
     Parameters(&'a [[DVec2; 3]]),
+    /// Lengths of each face's sides, in metres; side k joins the corners k and k + 1.
+    Lengths(&'a [[f64; 3]]),
 }
 
 impl Rest<'_> {
@@ -68,6 +97,7 @@ impl Rest<'_> {
                 let [a, b, c] = uv[face as usize];
                 [a.distance(b), b.distance(c), c.distance(a)]
             }
+            Self::Lengths(lengths) => lengths[face as usize],
         }
     }
 }
@@ -84,9 +114,12 @@ impl Rest<'_> {
 /// If `rest` does not have an entry for every face.
 pub fn analyse(mesh: &Mesh, x: &[DVec3], rest: Rest<'_>) -> Result<Analysis, MeshError> {
     check_positions(mesh, x)?;
-    if let Rest::Parameters(uv) = rest {
-        assert_eq!(uv.len(), mesh.faces().len(), "parameters for every face");
-    }
+    let given = match rest {
+        Rest::Unknown => mesh.faces().len(),
+        Rest::Parameters(uv) => uv.len(),
+        Rest::Lengths(lengths) => lengths.len(),
+    };
+    assert_eq!(given, mesh.faces().len(), "a rest shape for every face");
     let segments = Segments::find(mesh, x);
     let (contours, mut paths) = assemble(mesh, x, &segments);
     regions::Flood::new(mesh, x, rest, &segments).fill(&mut paths);

@@ -7,6 +7,7 @@
 )]
 
 mod certificate;
+mod cure;
 mod detection;
 mod documents;
 mod dynamics;

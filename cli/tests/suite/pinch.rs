@@ -96,16 +96,34 @@ fn a_pinched_cloth_ends_the_run_with_both_objects_the_frame_and_all_earlier_fram
 }
 
 #[test]
-fn tangle_is_refused_by_name_before_anything_is_written() {
+fn tangle_goes_on_lists_what_crosses_and_is_resumed_to_the_same_bits() {
     let folder = tempfile::tempdir().unwrap();
     let scene = scene(folder.path(), "on_pinch = \"tangle\"\n");
-    let out = folder.path().join("out");
-    let run = finished(&["run", &scene, "-o", out.to_str().unwrap()]);
-    assert_eq!(run.status.code(), Some(2), "{run:?}");
-    let message = text(&run.stderr);
+    let [whole, parts] = ["whole", "parts"].map(|name| folder.path().join(name));
+    let [whole, parts] = [&whole, &parts].map(|path| path.to_str().unwrap());
+    let run = |more: &[&str]| {
+        let all = [&["run", &scene, "--json"], more].concat();
+        let run = finished(&all);
+        let printed: Value =
+            serde_json::from_slice(&run.stdout).unwrap_or_else(|_| panic!("{run:?}"));
+        (run.status.code(), printed)
+    };
+    let (code, printed) = run(&["-o", whole, "--frames", "14"]);
+    assert_eq!(printed["intersections"], 0, "{printed}");
+    assert!(printed["crossings"].as_u64().unwrap() > 0 && printed["tangles"].as_u64().unwrap() > 0);
     assert!(
-        message.contains("press.toml:1: on_pinch") && message.contains("untangling"),
-        "{message}"
+        printed["let_through"].as_u64().unwrap() > 0
+            && printed["contour_length"].as_f64().unwrap() > 0.0
     );
-    assert!(!out.exists());
+    assert_eq!(code, Some(1), "crossings are left");
+    run(&["-o", parts, "--frames", "13"]);
+    let (_, resumed) = run(&["-o", parts, "--frames", "14", "--resume"]);
+    assert_eq!(resumed["hash"], printed["hash"]);
+    assert_eq!(resumed["crossings"], printed["crossings"]);
+    // what is left is what the static test finds
+    let check = finished(&["check", whole, "--json"]);
+    let found: Value = serde_json::from_slice(&check.stdout).unwrap();
+    let last = found["frames"].as_array().unwrap().last().unwrap().clone();
+    assert_eq!(last["intersections"], printed["crossings"], "{last}");
+    assert_eq!(last["edge_face"], printed["edge_face"], "{last}");
 }

@@ -17,7 +17,8 @@ use glam::{DVec2, DVec3};
 
 use super::builder::Builder;
 use super::error::{FileError, Place, Problem};
-use super::mesh_file::{Attribute, MeshFile};
+use super::mesh_file::{Attribute, MeshFile, ScalarKind};
+use super::moved;
 use data::Data;
 use header::{Element, Encoding};
 
@@ -81,6 +82,79 @@ pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<MeshFile, FileError> {
         return Err(FileError::new(path, Place::Whole, problem));
     }
     build.finish()
+}
+
+/// The same file with other coordinates for vertices that moved; `None` if vertices are not the first element, or have lists.
+///
+/// # Errors
+/// Those of the header.
+pub(super) fn patch(
+    path: &Path,
+    bytes: &[u8],
+    moved: &[Option<DVec3>],
+) -> Result<Option<Vec<u8>>, FileError> {
+    let (encoding, elements, lines) = header::read(path, bytes)?;
+    let Some(vertex) = elements.first().filter(|e| e.name == "vertex") else {
+        return Ok(None);
+    };
+    let columns = ["x", "y", "z"].map(|name| {
+        let mut all = vertex.properties.iter();
+        all.position(|p| p.name == name)
+    });
+    let (Some(size), [Some(x), Some(y), Some(z)]) = (vertex.fixed_size(), columns) else {
+        return Ok(None);
+    };
+    let start = bytes.len() - lines.rest().len();
+    let columns = [x, y, z];
+    if encoding == Encoding::Ascii {
+        return Ok(patch_text(bytes, start, columns, moved));
+    }
+    let mut out = bytes.to_vec();
+    for (row, p) in moved.iter().enumerate() {
+        let Some(p) = p else { continue };
+        for (column, value) in columns.into_iter().zip(p.to_array()) {
+            let before = vertex.properties[..column].iter();
+            let offset: usize = before.map(|p| p.kind.size()).sum();
+            let at = start + row * size as usize + offset;
+            let mut number = match vertex.properties[column].kind {
+                ScalarKind::F32 => (value as f32).to_le_bytes().to_vec(),
+                ScalarKind::F64 => value.to_le_bytes().to_vec(),
+                _ => return Ok(None),
+            };
+            if encoding == Encoding::Big {
+                number.reverse();
+            }
+            out[at..at + number.len()].copy_from_slice(&number);
+        }
+    }
+    Ok(Some(out))
+}
+
+/// The same for text; x, y and z have to follow each other.
+fn patch_text(
+    bytes: &[u8],
+    start: usize,
+    [x, y, z]: [usize; 3],
+    moved: &[Option<DVec3>],
+) -> Option<Vec<u8>> {
+    if (y, z) != (x + 1, x + 2) {
+        return None;
+    }
+    let mut out = bytes[..start].to_vec();
+    let mut vertices = moved.iter();
+    for line in bytes[start..].split_inclusive(|&b| b == b'\n' || b == b'\r') {
+        let is_blank = line.trim_ascii().is_empty();
+        match if is_blank { None } else { vertices.next() } {
+            Some(Some(p)) => {
+                let [from, to] = moved::span_of_words(line, x, 3)?;
+                out.extend_from_slice(&line[..from]);
+                out.extend_from_slice(moved::as_words(*p).as_bytes());
+                out.extend_from_slice(&line[to..]);
+            }
+            _ => out.extend_from_slice(line),
+        }
+    }
+    Some(out)
 }
 
 fn read_vertices(

@@ -47,6 +47,7 @@ impl Generator for FromFile {
             x: mesh.positions.iter().map(|p| self.scale * p).collect(),
             faces: mesh.faces,
             attributes: mesh.attributes,
+            ..Triangles::default()
         })
     }
 }

@@ -10,6 +10,7 @@ mod file;
 mod grids;
 mod rings;
 mod sphere;
+mod tangle;
 
 use glam::DVec3;
 use schemars::JsonSchema;
@@ -20,6 +21,7 @@ pub use self::file::FromFile;
 pub use self::grids::{Crevice, Cuboid, Plane, Prism, Sheet, Trough};
 pub use self::rings::{Cone, Cylinder, Disc, Funnel, Needle, Skirt, Tube, Wire};
 pub use self::sphere::Sphere;
+pub use self::tangle::Tangle;
 use crate::io::Attribute;
 
 /// What every shape can tell of itself.
@@ -34,7 +36,7 @@ trait Generator {
     fn triangles(&self) -> Result<Triangles, String>;
 }
 
-/// A shape with its parameters, as a scene names it. Lengths in metres, Y up; all but `file` are centred on the origin.
+/// A shape with its parameters, as a scene names it. Lengths in metres, Y up; all but `file` and `tangle` are centred on the origin.
 ///
 /// Closed surfaces face outwards, floors and channels up. `cells` and `segments` set the resolution.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -59,6 +61,7 @@ pub enum Shape {
     Trough(Trough),
     Crevice(Crevice),
     Wire(Wire),
+    Tangle(Tangle),
     File(FromFile),
 }
 
@@ -71,6 +74,18 @@ pub struct Triangles {
     pub faces: Vec<[u32; 3]>,
     /// Further numbers per vertex, if a mesh file has some.
     pub attributes: Vec<Attribute>,
+    /// Where the vertices would be without bending and far from themselves, in metres; none if that is as they are.
+    pub flat: Vec<DVec3>,
+}
+
+impl Triangles {
+    /// The shape that bending goes back to, and by which neighbours are told from layers.
+    pub(super) fn unbent(&self) -> &[DVec3] {
+        match self.flat.is_empty() {
+            true => &self.x,
+            false => &self.flat,
+        }
+    }
 }
 
 impl Shape {
@@ -91,6 +106,7 @@ impl Shape {
             Self::Trough(shape) => shape,
             Self::Crevice(shape) => shape,
             Self::Wire(shape) => shape,
+            Self::Tangle(shape) => shape,
             Self::File(shape) => shape,
         }
     }

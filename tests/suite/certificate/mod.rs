@@ -3,3 +3,4 @@
 mod attacks;
 mod judge;
 mod proofs;
+mod tangles;

@@ -3,4 +3,5 @@
 mod order;
 mod pinch;
 mod resolve;
+mod untangling;
 mod zones;

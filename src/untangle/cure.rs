@@ -1,0 +1,435 @@
+//! The cure: a tangled mesh is moved until nothing crosses, or until nothing helps.
+//!
+//! ```text
+//! analyse ─▶ components ─▶ measure, best, method ─▶ targets ─▶ relax ─▶ keep apart ─▶ again
+//! ```
+//!
+//! After \[WLG06\] §5. Each step begins with a new analysis; everything outside the tangles is prevented from meeting
+//! (`prevent`), everything beyond the components keeps its bits. Counts jump when a contour passes a vertex, so a step need
+//! not get better; but each component remembers its best state, goes back to it when its method stalls, and goes on with the next method.
+//! The result is never worse than the input.
+
+use std::sync::Arc;
+use std::time::Instant as Clock;
+
+use glam::DVec3;
+use serde::Serialize;
+
+use super::attract::Aim;
+use super::components::{Cloth, Components, METHODS, Turn};
+use super::prevent;
+use super::pulls::{Pull, Targets};
+use super::tangle::{Permitted, tangles};
+use super::targets::{Instant, Method, TargetSettings, targets};
+use super::{Analysis, Kind, PathSummary, Rest, analyse};
+use crate::geometry::mesh::flush_tiny;
+use crate::geometry::{Collider, Mesh, MeshError, Scope};
+
+/// Settings of the cure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CureSettings {
+    /// Steps before what is left is left.
+    pub max_steps: u32,
+    /// Steps without improvement before a component goes back to its best and tries another method.
+    pub patience: u32,
+    /// Rings of faces around paths and inside regions in which nothing is prevented.
+    pub rings: u32,
+    /// How targets are found.
+    pub targets: TargetSettings,
+    /// κ: how strongly the cloth is pulled, relative to how strongly it resists stretch.
+    pub stiffness: f64,
+    /// Largest part of a wish that is asked for in one step, in edge lengths: `f_max` / κ.
+    pub reach: f64,
+    /// How the targets move the cloth.
+    pub response: Response,
+}
+
+/// How targets move the cloth.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Response {
+    /// Forces and relaxation: the rest of the cloth gives way.
+    Relax,
+    /// Direct displacement (\[WLG06\] §5.2): both points go this share of the way, a little more than a half.
+    Displace(f64),
+}
+
+impl Default for CureSettings {
+    fn default() -> Self {
+        Self {
+            max_steps: 600,
+            patience: 12,
+            rings: 2,
+            targets: TargetSettings {
+                aim: Aim::Smooth,
+                clearance: 0.5,
+            },
+            stiffness: 2.0,
+            reach: 1.0,
+            response: Response::Relax,
+        }
+    }
+}
+
+/// What is to be cured.
+#[derive(Clone, Copy, Debug)]
+pub struct Patient<'a> {
+    /// The mesh; vertices of obstacles never move.
+    pub mesh: &'a Arc<Mesh>,
+    /// Its positions, in metres.
+    pub x: &'a [DVec3],
+    /// The undeformed cloth; unknown means that lengths are right as they are.
+    pub rest: Rest<'a>,
+    /// Vertices that may not move, one entry each; empty if all may.
+    pub keep: &'a [bool],
+}
+
+/// A cured mesh.
+#[derive(Clone, Debug)]
+pub struct Cured {
+    /// Where the vertices are now.
+    pub positions: Vec<DVec3>,
+    /// What happened.
+    pub report: CureReport,
+}
+
+/// What happened in a cure.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct CureReport {
+    /// Paths as they were.
+    pub paths: Vec<PathSummary>,
+    /// Crossing pairs of faces before.
+    pub intersections_before: usize,
+    /// And after.
+    pub intersections_after: usize,
+    /// Edge-face crossings before.
+    pub edge_face_before: usize,
+    /// And after.
+    pub edge_face_after: usize,
+    /// Steps taken.
+    pub steps: u32,
+    /// Largest way of a vertex, in metres.
+    pub max_displacement: f64,
+    /// Mean way of those that moved, in metres.
+    pub mean_displacement: f64,
+    /// How many moved.
+    pub moved: usize,
+    /// How often a vertex did not go its whole way, because something that may not pass was in it.
+    pub held: usize,
+    /// Intersections that are left.
+    pub left: Vec<Left>,
+    /// Crossing pairs of faces at each step.
+    pub curve: Vec<usize>,
+    /// Where the time went.
+    pub seconds: CureSeconds,
+}
+
+/// An intersection that is left.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Left {
+    /// Its type.
+    #[serde(rename = "type")]
+    pub kind: Kind,
+    /// Crossing pairs of faces along it.
+    pub segments: usize,
+    /// In metres.
+    pub length: f64,
+    /// The first two of its faces.
+    pub faces: [u32; 2],
+    /// A point of it, in metres.
+    pub at: [f64; 3],
+    /// Why it is left.
+    pub reason: Reason,
+}
+
+/// Why an intersection is left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    /// No method made it better; the pieces may be linked.
+    NothingHelps,
+    /// The steps were spent.
+    StepsSpent,
+    /// None of the vertices along it may move.
+    Fixed,
+}
+
+impl std::fmt::Display for Reason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(match self {
+            Self::NothingHelps => "no method makes it shorter; the pieces may be linked",
+            Self::StepsSpent => "the steps were spent; try more",
+            Self::Fixed => "nothing along it may move",
+        })
+    }
+}
+
+/// Where the time of a cure went, in seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct CureSeconds {
+    /// Finding and naming intersections.
+    pub analysis: f64,
+    /// Finding targets.
+    pub targets: f64,
+    /// Forces and relaxation.
+    pub forces: f64,
+    /// Keeping apart what may not pass.
+    pub prevention: f64,
+}
+
+/// Moves a mesh until nothing crosses, or until nothing helps.
+///
+/// A mesh without crossings comes back with the same bits, and so does every vertex that is far from all of them.
+/// The same result for any number of threads. What the result is worth, only `verify` says.
+///
+/// # Errors
+/// Positions that are missing, not finite or out of range.
+///
+/// # Panics
+/// If `keep` or a rest shape is given, but not for everything.
+pub fn cure(patient: Patient<'_>, settings: &CureSettings) -> Result<Cured, MeshError> {
+    let Patient {
+        mesh,
+        x,
+        rest,
+        keep,
+    } = patient;
+    assert!(
+        keep.is_empty() || keep.len() == mesh.vertex_count(),
+        "an entry for every vertex"
+    );
+    let first = analyse(mesh, x, rest)?;
+    let mut collider = Collider::new(mesh);
+    let before = collider.crossings(x, Scope::Certified);
+    let mut report = CureReport {
+        paths: first.summaries(x),
+        intersections_before: before.faces.len(),
+        intersections_after: before.faces.len(),
+        edge_face_before: before.edge_faces.len(),
+        edge_face_after: before.edge_faces.len(),
+        ..CureReport::default()
+    };
+    if before.faces.is_empty() {
+        return Ok(Cured {
+            positions: x.to_vec(),
+            report,
+        });
+    }
+    let lengths: Vec<[f64; 3]> = (0..mesh.faces().len() as u32)
+        .map(|f| rest.lengths(mesh, x, f))
+        .collect();
+    let is_fixed: Vec<bool> = (0..mesh.vertex_count())
+        .map(|v| mesh.is_obstacle(v as u32) || keep.get(v) == Some(&true))
+        .collect();
+    let orientation = mesh.orientation();
+    let work = Work {
+        cloth: Cloth {
+            mesh,
+            shape: x,
+            rest: Rest::Lengths(&lengths),
+            is_fixed: &is_fixed,
+        },
+        settings,
+        orientation: orientation.as_deref(),
+    };
+    let positions = work.run(&mut collider, first, &mut report)?;
+    let after = collider.crossings(&positions, Scope::Certified);
+    let is_worse = after.faces.len() > before.faces.len();
+    let positions = if is_worse { x.to_vec() } else { positions };
+    let after = if is_worse { before } else { after };
+    report.intersections_after = after.faces.len();
+    report.edge_face_after = after.edge_faces.len();
+    if !after.faces.is_empty() {
+        report.left = work.left(&positions, report.steps >= settings.max_steps)?;
+    }
+    let ways = positions.iter().zip(x).map(|(a, b)| a.distance(*b));
+    let ways: Vec<f64> = ways.filter(|w| *w > 0.0).collect();
+    report.moved = ways.len();
+    report.max_displacement = ways.iter().copied().fold(0.0, f64::max);
+    report.mean_displacement = ways.iter().sum::<f64>() / ways.len().max(1) as f64;
+    Ok(Cured { positions, report })
+}
+
+struct Work<'a> {
+    cloth: Cloth<'a>,
+    settings: &'a CureSettings,
+    orientation: Option<&'a [bool]>,
+}
+
+impl Work<'_> {
+    fn run(
+        &self,
+        collider: &mut Collider,
+        first: Analysis,
+        report: &mut CureReport,
+    ) -> Result<Vec<DVec3>, MeshError> {
+        let mesh = self.cloth.mesh;
+        let mut x = self.cloth.shape.to_vec();
+        let mut components = Components::new(x.len());
+        let mut analysis = first;
+        for step in 0..self.settings.max_steps {
+            if step > 0 {
+                let begun = Clock::now();
+                analysis = analyse(mesh, &x, self.cloth.rest)?;
+                report.seconds.analysis += begun.elapsed().as_secs_f64();
+            }
+            report.curve.push(analysis.segments.segments.len());
+            components.assign(&self.cloth, &x, &analysis);
+            let mut active = Vec::new();
+            let mut is_put_back = false;
+            for number in 0..components.all.len() {
+                let Some(component) = &mut components.all[number] else {
+                    continue;
+                };
+                match component.judge(&mut x, self.settings.patience) {
+                    Turn::Go => active.push(number),
+                    Turn::PutBack => is_put_back = true,
+                    Turn::Widen => {
+                        is_put_back = true;
+                        components.widen(&self.cloth, number);
+                    }
+                    Turn::Rest => {}
+                }
+            }
+            if active.is_empty() && !is_put_back {
+                break;
+            }
+            report.steps = step + 1;
+            self.step(
+                &mut components,
+                &active,
+                &mut x,
+                &analysis,
+                collider,
+                report,
+            );
+        }
+        for component in components.all.iter().flatten() {
+            component.put_back(&mut x);
+        }
+        Ok(x)
+    }
+
+    /// One step of the components that go on.
+    fn step(
+        &self,
+        components: &mut Components,
+        active: &[usize],
+        x: &mut [DVec3],
+        analysis: &Analysis,
+        collider: &mut Collider,
+        report: &mut CureReport,
+    ) {
+        let mesh = self.cloth.mesh;
+        let begun = Clock::now();
+        let at = Instant {
+            mesh,
+            x,
+            rest: self.cloth.rest,
+            analysis,
+            orientation: self.orientation,
+        };
+        let mut asked: Vec<(usize, Vec<Pull>)> = Vec::new();
+        for &number in active {
+            let component = components.all[number].as_mut().expect("active ones exist");
+            let method = METHODS[component.method];
+            let contours = component.contours.iter().map(|&c| (c, method));
+            let Targets { mut pulls } = targets(at, contours, &self.settings.targets);
+            if matches!(method, Method::Pull(_)) {
+                component.memory.join(x, &mut pulls);
+            }
+            let edges = component.contours.iter().map(|&c| at.mean_edge(c));
+            let edge = edges.sum::<f64>() / component.contours.len() as f64;
+            let reach = self.settings.reach * edge;
+            for pull in &mut pulls {
+                *pull = pull.within(x, reach);
+            }
+            let paths = component.contours.iter();
+            let paths = paths.flat_map(|&c| analysis.contours[c as usize].paths.clone());
+            let mut inside: Vec<u32> = paths
+                .flat_map(|p| analysis.paths[p as usize].inside.vertices())
+                .copied()
+                .collect();
+            inside.sort_unstable();
+            inside.dedup();
+            let relaxation = &mut component.relaxation;
+            relaxation.forget(|v| inside.binary_search(&v).is_ok());
+            asked.push((number, pulls));
+        }
+        report.seconds.targets += begun.elapsed().as_secs_f64();
+
+        let begun = Clock::now();
+        let start = x.to_vec();
+        let Components { all, slots, .. } = components;
+        let mut moving = Vec::new();
+        for (number, pulls) in asked {
+            let component = all[number].as_ref().expect("active ones exist");
+            let free = component.relaxation.free();
+            match self.settings.response {
+                Response::Relax => {
+                    component
+                        .relaxation
+                        .step(x, &pulls, self.settings.stiffness, slots);
+                }
+                Response::Displace(share) => {
+                    for (v, way) in (Targets { pulls }).displacements(&start, share) {
+                        if !self.cloth.is_fixed[v as usize] {
+                            x[v as usize] += way;
+                        }
+                    }
+                }
+            }
+            for &v in free {
+                let (from, to) = (start[v as usize], &mut x[v as usize]);
+                *to = from + (*to - from).clamp_length_max(self.half_ring(v));
+                if *to != from {
+                    moving.push(v);
+                }
+            }
+        }
+        flush_tiny(x);
+        moving.sort_unstable();
+        report.seconds.forces += begun.elapsed().as_secs_f64();
+
+        let begun = Clock::now();
+        let permitted = Permitted::new(mesh, &tangles(mesh, analysis, self.settings.rings));
+        report.held += prevent::keep_apart(collider, &start, x, &moving, &permitted);
+        report.seconds.prevention += begun.elapsed().as_secs_f64();
+    }
+
+    /// What is left, by name.
+    fn left(&self, x: &[DVec3], is_spent: bool) -> Result<Vec<Left>, MeshError> {
+        let analysis = analyse(self.cloth.mesh, x, self.cloth.rest)?;
+        let left = analysis.contours.iter().map(|contour| {
+            let path = &analysis.paths[contour.paths.start as usize];
+            let paths = contour.paths.clone().map(|p| &analysis.paths[p as usize]);
+            let mut corners = paths
+                .flat_map(|p| &p.faces)
+                .flat_map(|&f| self.cloth.mesh.faces()[f as usize]);
+            let is_fixed = corners.all(|v| self.cloth.is_fixed[v as usize]);
+            Left {
+                kind: contour.kind,
+                segments: contour.segment_count,
+                length: contour.length,
+                faces: analysis.segments.segments[path.segments[0] as usize].faces,
+                at: analysis.segments.position(x, path.points[0]).to_array(),
+                reason: match (is_fixed, is_spent) {
+                    (true, _) => Reason::Fixed,
+                    (_, true) => Reason::StepsSpent,
+                    _ => Reason::NothingHelps,
+                },
+            }
+        });
+        Ok(left.collect())
+    }
+
+    /// Half the mean edge at a vertex: no contour can leave its tangle within one step.
+    fn half_ring(&self, v: u32) -> f64 {
+        let faces = self.cloth.mesh.faces_of_vertex(v);
+        let lengths = faces.iter().flat_map(|&f| {
+            self.cloth
+                .rest
+                .lengths(self.cloth.mesh, self.cloth.shape, f)
+        });
+        0.5 * lengths.sum::<f64>() / (3 * faces.len()).max(1) as f64
+    }
+}

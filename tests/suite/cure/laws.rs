@@ -1,0 +1,239 @@
+//! What holds for every cure: nothing crosses afterwards, nothing else changes, units and places do not matter.
+
+use std::sync::Arc;
+
+use glam::{DQuat, DVec3};
+use percale::geometry::{Mesh, crossing_faces};
+use percale::scene::tangles::{self, Tangled};
+use percale::untangle::{
+    Aim, CureSettings, Cured, Patient, Reason, Response, Rest, TargetSettings, cure,
+};
+use percale::verify::audit;
+
+use crate::random::Random;
+
+pub(super) fn cured(mesh: &Arc<Mesh>, x: &[DVec3], rest: Rest<'_>) -> Cured {
+    let patient = Patient {
+        mesh,
+        x,
+        rest,
+        keep: &[],
+    };
+    cure(patient, &CureSettings::default()).unwrap()
+}
+
+pub(super) fn assert_clean(name: &str, mesh: &Mesh, cured: &Cured) {
+    let left = audit::intersections(mesh, &cured.positions);
+    assert_eq!(left, Vec::<[u32; 2]>::new(), "{name}: the auditor");
+    assert_eq!(crossing_faces(mesh, &cured.positions), left, "{name}");
+    assert_eq!(cured.report.intersections_after, 0, "{name}");
+    assert_eq!(cured.report.left, [], "{name}");
+}
+
+fn sheet(name: &str, cells: u32) -> (Arc<Mesh>, Tangled) {
+    let t = tangles::of_type(name, cells).unwrap();
+    (
+        Arc::new(Mesh::new(t.positions.len(), t.faces.clone()).unwrap()),
+        t,
+    )
+}
+
+fn rotation(random: &mut Random) -> DQuat {
+    loop {
+        let [x, y, z, w] = [(); 4].map(|()| random.signed());
+        let q = DQuat::from_xyzw(x, y, z, w);
+        if (0.1..1.0).contains(&q.length_squared()) {
+            return q.normalize();
+        }
+    }
+}
+
+/// Boundaries that touch exactly come apart in general under rounding; types without them keep their shape under any motion.
+const GENERAL: [&str; 7] = ["closed", "eight", "ll", "bli", "cross", "bb-ii", "bi-bi"];
+
+#[test]
+fn every_type_is_cured_at_every_resolution() {
+    for name in tangles::TYPES {
+        for cells in [4, 6, 9, 16] {
+            let (mesh, t) = sheet(name, cells);
+            let label = format!("{name} with {cells} cells");
+            let pattern = cured(&mesh, &t.positions, Rest::Parameters(&t.uv));
+            assert_clean(&label, &mesh, &pattern);
+            let unknown = cured(&mesh, &t.positions, Rest::Unknown);
+            assert_clean(&format!("{label}, no pattern"), &mesh, &unknown);
+        }
+    }
+}
+
+#[test]
+fn motions_and_scales_do_not_change_the_result() {
+    let mut random = Random(20);
+    for name in GENERAL {
+        let (mesh, t) = sheet(name, 6);
+        let still = cured(&mesh, &t.positions, Rest::Parameters(&t.uv));
+        for scale in [1.0, 1e-3, 1e3] {
+            let turn = rotation(&mut random);
+            let shift = scale * DVec3::new(random.signed(), random.signed(), random.signed());
+            let there = |p: DVec3| turn * (scale * p) + shift;
+            let back = |p: DVec3| turn.inverse() * (p - shift) / scale;
+            let x: Vec<DVec3> = t.positions.iter().map(|&p| there(p)).collect();
+            let uv: Vec<_> = t.uv.iter().map(|f| f.map(|p| scale * p)).collect();
+            let moved = cured(&mesh, &x, Rest::Parameters(&uv));
+            assert_clean(name, &mesh, &moved);
+            assert_eq!(
+                moved.report.steps, still.report.steps,
+                "{name}, scale {scale}"
+            );
+            for (p, q) in moved.positions.iter().zip(&still.positions) {
+                assert!(
+                    back(*p).distance(*q) < 1e-9,
+                    "{name}, scale {scale}: {}",
+                    back(*p).distance(*q)
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn the_number_of_threads_does_not_matter() {
+    let t = tangles::table_1(1).unwrap();
+    let mesh = Arc::new(Mesh::new(t.positions.len(), t.faces.clone()).unwrap());
+    let run = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
+        pool.install(|| cured(&mesh, &t.positions, Rest::Parameters(&t.uv)).positions)
+    };
+    assert!(run(1) == run(2), "the same bits");
+}
+
+#[test]
+fn a_clean_mesh_comes_back_with_the_same_bits_and_a_second_cure_changes_nothing() {
+    for name in ["closed", "bli"] {
+        let (mesh, t) = sheet(name, 8);
+        let first = cured(&mesh, &t.positions, Rest::Unknown);
+        assert_clean(name, &mesh, &first);
+        let second = cured(&mesh, &first.positions, Rest::Unknown);
+        assert!(second.positions == first.positions, "{name}: the same bits");
+        assert_eq!((second.report.steps, second.report.moved), (0, 0));
+    }
+}
+
+/// A large flat sheet over another, with one vertex pushed through: nobody else needs to move.
+#[test]
+fn what_is_far_away_keeps_its_bits() {
+    let (mesh, mut x, n) = layers(40);
+    let middle = n * (n / 2) + n / 2;
+    x[middle as usize].y -= 0.05;
+    let result = cured(&mesh, &x, Rest::Unknown);
+    assert_clean("one vertex", &mesh, &result);
+    let moved = |v: usize| result.positions[v] != x[v];
+    assert!((0..x.len()).any(moved) && result.report.moved < 200);
+    for v in 0..x.len() {
+        let cells =
+            |v: usize| [v % n as usize, v % (n * n) as usize / n as usize].map(|c| c as i64);
+        let [i, j] = cells(v);
+        let [k, l] = cells(middle as usize);
+        if (i - k).abs().max((j - l).abs()) > 10 {
+            assert!(!moved(v), "vertex {v}");
+        }
+    }
+}
+
+/// Two flat sheets of n × n vertices, the upper first, 2 cm apart.
+fn layers(n: u32) -> (Arc<Mesh>, Vec<DVec3>, u32) {
+    let (mut x, mut faces) = (Vec::new(), Vec::new());
+    for (layer, height) in [(0, 0.02), (1, 0.0)] {
+        for i in 0..n {
+            for j in 0..n {
+                // layers differ, so that no two edges lie above each other
+                let [u, v] = [i, j].map(|k| 0.03 * f64::from(k) * (1.0 + 0.013 * f64::from(layer)));
+                x.push(DVec3::new(u, height, v));
+                if i + 1 < n && j + 1 < n {
+                    let a = layer * n * n + i * n + j;
+                    faces.extend([[a, a + 1, a + n + 1], [a, a + n + 1, a + n]]);
+                }
+            }
+        }
+    }
+    (Arc::new(Mesh::new(x.len(), faces).unwrap()), x, n)
+}
+
+/// Two discs whose rims are linked and may not move: every pair of discs with these rims crosses.
+#[test]
+fn discs_in_linked_rings_are_left_by_name_and_not_made_worse() {
+    let (mut x, mut faces, mut keep) = (Vec::new(), Vec::new(), Vec::new());
+    let (rings, spokes) = (6, 24);
+    for (centre, u, v) in [
+        (DVec3::ZERO, DVec3::X, DVec3::Y),
+        (DVec3::X, DVec3::X, DVec3::Z),
+    ] {
+        let first = x.len() as u32;
+        x.push(centre);
+        keep.push(false);
+        for ring in 1..=rings {
+            for k in 0..spokes {
+                let angle = std::f64::consts::TAU * (f64::from(k) + 0.13) / f64::from(spokes);
+                let radius = f64::from(ring) / f64::from(rings);
+                x.push(centre + radius * (angle.cos() * u + angle.sin() * v));
+                keep.push(ring == rings);
+                let at = |ring: u32, k: u32| first + 1 + (ring - 1) * spokes + k % spokes;
+                if ring == 1 {
+                    faces.push([first, at(1, k), at(1, k + 1)]);
+                } else {
+                    faces.push([at(ring - 1, k), at(ring, k), at(ring, k + 1)]);
+                    faces.push([at(ring - 1, k), at(ring, k + 1), at(ring - 1, k + 1)]);
+                }
+            }
+        }
+    }
+    let mesh = Arc::new(Mesh::new(x.len(), faces).unwrap());
+    let patient = Patient {
+        mesh: &mesh,
+        x: &x,
+        rest: Rest::Unknown,
+        keep: &keep,
+    };
+    let result = cure(patient, &CureSettings::default()).unwrap();
+    let before = crossing_faces(&mesh, &x).len();
+    let after = audit::intersections(&mesh, &result.positions).len();
+    assert!(0 < after && after <= before, "{before} {after}");
+    assert_eq!(result.report.intersections_after, after);
+    assert!(!result.report.left.is_empty());
+    for left in &result.report.left {
+        assert_eq!(left.reason, Reason::NothingHelps);
+    }
+    for (v, _) in keep.iter().enumerate().filter(|(_, keep)| **keep) {
+        assert_eq!(result.positions[v], x[v], "a kept vertex stays");
+    }
+}
+
+#[test]
+fn direct_displacement_and_closest_points_are_options() {
+    let (mesh, t) = sheet("closed", 6);
+    let patient = Patient {
+        mesh: &mesh,
+        x: &t.positions,
+        rest: Rest::Parameters(&t.uv),
+        keep: &[],
+    };
+    let closest = CureSettings {
+        targets: TargetSettings {
+            aim: Aim::Closest,
+            ..TargetSettings::default()
+        },
+        ..CureSettings::default()
+    };
+    let direct = CureSettings {
+        response: Response::Displace(0.55),
+        ..CureSettings::default()
+    };
+    let smooth = cure(patient, &CureSettings::default()).unwrap();
+    for settings in [closest, direct] {
+        let other = cure(patient, &settings).unwrap();
+        assert_clean("closed", &mesh, &other);
+        assert!(other.positions != smooth.positions);
+    }
+}
