@@ -22,3 +22,4 @@ mod resolve;
 mod run;
 mod support;
 mod terminal;
+mod untangle;
