@@ -20,6 +20,7 @@
 //! | `damping`, `air` | the damping matrix; drag and wind |
 //! | `stability` | how long a loop may be |
 //! | `implicit`, `rows` | the one solve; contact, friction and strain limit in it |
+//! | `contacts`, `taut` | what touches, and faces at their strain limit, as rows |
 //! | `integrator` | semi-implicit Newmark |
 //! | `solve`, `multilevel` | sparse block matrices; their preconditioner |
 
