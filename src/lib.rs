@@ -20,7 +20,7 @@
 //! | [`geometry`] | shapes and their straight motion: meshes, boxes, trees, the continuous and the static test |
 //! | [`response`] | repulsions and stages: how impacts change a candidate |
 //! | [`dynamics`] | forces, fabrics, integrators |
-//! | [`untangle`] | every intersection of a tangled state, by type |
+//! | [`untangle`] | every intersection of a tangled state, by type, and its cure |
 //! | [`verify`] | certificates, and an auditor that shares no code with detection |
 //! | [`step`] | the time loop: intervals, retries, reports |
 //! | [`compare`](mod@compare) | methods side by side, from the same states; internal |

@@ -5,6 +5,7 @@
 //! trace      chains of segments: curves in space
 //! classify   the curves on the cloth: types and partners
 //! regions    what is on the wrong side of each path
+//! cure       moves the cloth until nothing crosses, or nothing helps (§5)
 //! ```
 //!
 //! The analysis reads positions only; it knows nothing of the past, of masses or of thickness. It
