@@ -28,8 +28,12 @@ use super::integrator::{Advance, Start, System};
 use super::multilevel::Preconditioner;
 use super::rows::{Linear, Rows};
 use super::solve::{BlockMatrix, GRAIN, Pieces, dot, sum_of};
-use super::stretch::Weights;
+use super::stretch::{Triangle, Weights};
 use crate::touch::TouchWork;
+
+/// A matrix is no longer shared once an edge has turned or changed its length by this share: where cloth crumples, the
+/// stiffness of a few loops ago would let it burst.
+const TURNED: f64 = 0.2;
 
 /// Implicit Euler with contact, friction and strain limit in its solve.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -84,6 +88,7 @@ impl Implicit {
             h,
             matrix: BlockMatrix::default(),
             age: f64::INFINITY,
+            turned: 0.0,
             preconditioner: Preconditioner::default(),
             d: Vec::new(),
             q: Vec::new(),
@@ -150,6 +155,8 @@ struct Solve<'a> {
     matrix: BlockMatrix,
     /// Of the matrix, s.
     age: f64,
+    /// What edges have turned by since it was made, at most.
+    turned: f64,
     preconditioner: Preconditioner,
     /// Displacements.
     d: Vec<DVec3>,
@@ -220,9 +227,10 @@ impl Solve<'_> {
         system.outer_force(start, shares[1], x, &dampers, &mut f);
         self.draw_ms += start.draw(shares[0], x, v, &mut f);
         elements.add_forces(&self.parts, (x, &self.bent), &mut f);
-        if self.age + 0.5 * h >= self.settings.matrix_age {
+        self.turned += self.turn(x);
+        if self.age + 0.5 * h >= self.settings.matrix_age || self.turned > TURNED {
             self.assemble(x, time + h, &dampers);
-            self.age = 0.0;
+            (self.age, self.turned) = (0.0, 0.0);
         }
         self.age += h;
         self.d.clear();
@@ -245,6 +253,23 @@ impl Solve<'_> {
                 false => DVec3::ZERO,
             });
         }
+    }
+
+    /// The most that an edge has turned or changed its length in the loop that led to `x`, as a share of its length.
+    fn turn(&self, x: &[DVec3]) -> f64 {
+        if self.d.is_empty() {
+            return 0.0; // before the first loop
+        }
+        let d = &self.d;
+        let of_face = |face: &Triangle| {
+            let [a, b, c] = face.vertices.map(|node| node as usize);
+            let of_edge = |i: usize, j: usize| {
+                (d[i] - d[j]).length_squared() / (x[i] - x[j]).length_squared()
+            };
+            of_edge(a, b).max(of_edge(b, c)).max(of_edge(c, a))
+        };
+        let faces = self.system.elements.faces.par_iter().with_min_len(GRAIN);
+        faces.map(of_face).reduce(|| 0.0, f64::max).sqrt()
     }
 
     /// The rows of this loop.

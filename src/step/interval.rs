@@ -30,7 +30,7 @@ use crate::verify::{self, Verified};
 
 /// An interval is also too long if the response would store more energy in the cloth than it takes from its motion, by this share of the
 /// energy of the motion: squeezed together at the end of a long interval, cloth would be shot away in the next.
-const ADDED: f64 = 0.2;
+const ADDED: f64 = 0.1;
 
 /// Proposals of one interval after the first, each with what the one before has met. They cost less than two half intervals.
 const MOST_REPEATED: usize = 3;
