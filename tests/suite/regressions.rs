@@ -55,8 +55,8 @@ fn velocities_of_the_collision_step_are_in_metres_per_second() {
     assert!(approach > -3.0 * 2.0, "{approach}");
 }
 
-/// Half a second in which opposite edges of a square are pulled apart by half of its length: the last proposal, and the iterations of all.
-fn pulled(strain_limit: f64, integrator: &Integrator) -> (Proposal, u32) {
+/// A square of 16 x 16 cells that is held by two opposite edges.
+fn held_square(strain_limit: f64) -> (Mesh, ClothModel) {
     let (faces, rest) = square(16);
     let mesh = Mesh::new(rest.len(), faces).unwrap();
     let ends = (0u32..).zip(&rest).filter(|(_, p)| p.x.abs() > 0.49);
@@ -70,6 +70,13 @@ fn pulled(strain_limit: f64, integrator: &Integrator) -> (Proposal, u32) {
         rest: RestShape::from_positions(&mesh, &mesh.bodies()[0], rest.clone()),
         pinned: ends.map(|(v, _)| v).collect(),
     };
+    (mesh, model)
+}
+
+/// Half a second in which opposite edges of a square are pulled apart by half of its length: the last proposal, and the iterations of all.
+fn pulled(strain_limit: f64, integrator: &Integrator) -> (Proposal, u32) {
+    let (mesh, model) = held_square(strain_limit);
+    let rest = model.rest.positions.clone();
     let settings = dynamics::Settings {
         integrator: integrator.clone(),
         ..dynamics::Settings::default()
@@ -109,23 +116,23 @@ fn a_strain_limit_that_cannot_be_met_costs_no_more_than_any_loop_may() {
     assert!(taken <= 30 * 16 * 8, "{taken}");
 }
 
+#[test]
+#[ignore = "known fault: 1.9 times the iterations"]
+fn a_strain_limit_that_cannot_be_met_costs_as_much_as_one_that_can() {
+    let (_, plain) = pulled(0.8, &Integrator::default());
+    let (_, taken) = pulled(0.1, &Integrator::default());
+    assert!(
+        f64::from(taken) <= 1.5 * f64::from(plain),
+        "{taken}, {plain}"
+    );
+}
+
 /// One interval of 0.1 s in which both ends of a square turn by 60° against each other, and the processor time of it in seconds.
 ///
 /// Its sides have to be √(1 + sin² 60°) = 1.32 m long then: no motion keeps a limit of a tenth.
 fn twisted(strain_limit: f64) -> (Proposal, f64) {
-    let (faces, rest) = square(16);
-    let mesh = Mesh::new(rest.len(), faces).unwrap();
-    let ends = (0u32..).zip(&rest).filter(|(_, p)| p.x.abs() > 0.49);
-    let model = ClothModel {
-        body: 0,
-        fabric: Fabric {
-            strain_limit,
-            ..Fabric::default()
-        },
-        stretch: Stretch::default(),
-        rest: RestShape::from_positions(&mesh, &mesh.bodies()[0], rest.clone()),
-        pinned: ends.map(|(v, _)| v).collect(),
-    };
+    let (mesh, model) = held_square(strain_limit);
+    let rest = model.rest.positions.clone();
     let weightless = dynamics::Settings {
         gravity: [0.0; 3],
         integrator: Integrator::Newmark(Newmark::default()),
