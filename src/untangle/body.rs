@@ -5,8 +5,8 @@
 //! (\[BWK03\] for the closest points). Behind is where the normal of what is closest points away: of a
 //! face its own, of an edge the sum of both, of a corner the sum weighted by angles (\[BA05\]). Where
 //! faces and edges of the body pass the cloth between its vertices, these points of the cloth are
-//! pulled the same way, and so are its edges where they cut off sharp edges of the body; where a corner of it sticks out through the cloth, what is closest to it
-//! is pulled over it.
+//! pulled the same way, and so are its edges where they cut off sharp edges of the body; where a
+//! corner of it sticks out through the cloth, what is closest to it is pulled over it.
 //!
 //! Bodies face outwards, floors up. What is closest to a border of an open surface is left alone: it
 //! has no side. Bodies thinner than the cloth is deep are left by the wrong side.
@@ -15,6 +15,7 @@ use glam::DVec3;
 
 use super::Analysis;
 use super::pulls::{Point, Pull};
+use super::segments::Segments;
 use crate::geometry::{Closest, Mesh, Pair, Tangle};
 
 /// How far beyond the surface a pull ends, in mean edges of the cloth, if its thickness is less.
@@ -66,107 +67,155 @@ pub(crate) fn push_out(
     let thick = (cloth.iter().flat_map(|&f| mesh.faces()[f as usize]))
         .map(|v| 1.5 * thickness[v as usize])
         .fold(0.0, f64::max);
-    let (clearance, reach) = (thick.max(CLEARANCE * edge), REACH * edge);
-    let lift = LIFT * edge;
-    let is_behind = |p: DVec3| {
-        let nearest = nearest(mesh, x, p, body);
-        nearest.is_some_and(|(to, normal)| (p - to.position(x)).dot(normal) < 0.0)
+    let mut push = Push {
+        mesh,
+        x,
+        found: &analysis.segments,
+        cloth,
+        body,
+        clearance: thick.max(CLEARANCE * edge),
+        lift: LIFT * edge,
+        reach: REACH * edge,
+        pulls: Vec::new(),
     };
-    let is_in = |set: &[u32], face: u32| set.binary_search(&face).is_ok();
-    let found = &analysis.segments;
-    let mut pulls = Vec::new();
-    let mut pull = |from: Point, to: Point, wanted: DVec3, weight: f64| {
-        pulls.push(Pull {
+    push.vertices();
+    push.cut_edges();
+    push.corners(behind);
+    push.along_paths();
+    Some((push.pulls, edge))
+}
+
+/// The pulls of one tangle.
+struct Push<'a> {
+    mesh: &'a Mesh,
+    x: &'a [DVec3],
+    found: &'a Segments,
+    /// Faces, ascending, and those of the body.
+    cloth: &'a [u32],
+    body: &'a [u32],
+    /// In metres, as the next two.
+    clearance: f64,
+    lift: f64,
+    reach: f64,
+    pulls: Vec<Pull>,
+}
+
+impl Push<'_> {
+    fn pull(&mut self, from: Point, to: Point, wanted: DVec3, weight: f64) {
+        self.pulls.push(Pull {
             from,
             to: Some(to),
             wanted,
             weight,
             contour: 0,
         });
-    };
+    }
 
-    let mut vertices: Vec<u32> = cloth
-        .iter()
-        .flat_map(|&f| mesh.faces()[f as usize])
-        .collect();
-    vertices.sort_unstable();
-    vertices.dedup();
-    for vertex in vertices {
-        let p = x[vertex as usize];
-        let Some((to, normal)) = nearest(mesh, x, p, body) else {
-            continue;
-        };
-        if (p - to.position(x)).dot(normal) < clearance {
-            pull(Point::vertex(vertex), to, clearance * normal, 1.0);
+    /// Vertices of the cloth that are behind the surface, or too near to it.
+    fn vertices(&mut self) {
+        let (mesh, x) = (self.mesh, self.x);
+        let corners = self.cloth.iter().flat_map(|&f| mesh.faces()[f as usize]);
+        let mut vertices: Vec<u32> = corners.collect();
+        vertices.sort_unstable();
+        vertices.dedup();
+        for vertex in vertices {
+            let p = x[vertex as usize];
+            let Some((to, normal)) = nearest(mesh, x, p, self.body) else {
+                continue;
+            };
+            if (p - to.position(x)).dot(normal) < self.clearance {
+                self.pull(Point::vertex(vertex), to, self.clearance * normal, 1.0);
+            }
         }
     }
 
-    // cloth that cuts off an edge of the body between its own vertices, or is about to
-    let sharp = sharp_edges(mesh, x, body);
-    for edge in edges_of(mesh, cloth) {
+    /// Edges of the cloth that cut off a sharp edge of the body, or are about to.
+    fn cut_edges(&mut self) {
+        let (mesh, x) = (self.mesh, self.x);
+        let sharp = sharp_edges(mesh, x, self.body);
+        for edge in edges_of(mesh, self.cloth) {
+            let pierced = self.pierced_by(edge);
+            let ends = mesh.edges()[edge as usize];
+            let [p, q] = ends.map(|v| x[v as usize]);
+            for &(other, normals) in &sharp {
+                let sides = mesh.edges()[other as usize];
+                let [a, b] = sides.map(|v| x[v as usize]);
+                let pair = Pair::EdgeEdge { a: 0, b: 1 };
+                let closest = Closest::of(pair, [p, q, a, b]);
+                let [_, s, _, t] = closest.weights;
+                let is_far = closest.distance_squared > self.reach * self.reach;
+                if closest.weights.contains(&0.0) || is_far {
+                    continue; // a vertex is nearer, or nothing is near
+                }
+                let (from, to) = (Point::edge(ends, s), Point::edge(sides, -t));
+                let normal = (normals[0] + normals[1]).normalize_or_zero();
+                let above = (from.position(x) - to.position(x)).dot(normal);
+                let is_pierced = |m: &DVec3| pierced.iter().any(|n| m.dot(*n) > SAME);
+                if above < 0.0 && normals.iter().all(is_pierced) {
+                    self.pull(from, to, (self.clearance + self.lift) * normal, 1.0);
+                } else if (0.0..self.clearance).contains(&above) {
+                    self.pull(from, to, self.clearance * normal, NEAR_WEIGHT);
+                }
+            }
+        }
+    }
+
+    /// Normals of the faces of the body that an edge goes through.
+    fn pierced_by(&self, edge: u32) -> Vec<DVec3> {
         // crossings ascend by edge
-        let first = found.crossings.partition_point(|c| c.edge < edge);
-        let pierced = found.crossings[first..]
-            .iter()
-            .take_while(|c| c.edge == edge);
-        let pierced: Vec<DVec3> = (pierced.filter(|c| is_in(body, c.face)))
-            .map(|c| unit_normal(mesh, x, c.face))
-            .collect();
-        let ends = mesh.edges()[edge as usize];
-        let [p, q] = ends.map(|v| x[v as usize]);
-        for &(other, normals) in &sharp {
-            let sides = mesh.edges()[other as usize];
-            let [a, b] = sides.map(|v| x[v as usize]);
-            let pair = Pair::EdgeEdge { a: 0, b: 1 };
-            let closest = Closest::of(pair, [p, q, a, b]);
-            let [_, s, _, t] = closest.weights;
-            if closest.weights.contains(&0.0) || closest.distance_squared > reach * reach {
-                continue; // a vertex is nearer, or nothing is near
-            }
-            let (from, to) = (Point::edge(ends, s), Point::edge(sides, -t));
-            let normal = (normals[0] + normals[1]).normalize_or_zero();
-            let above = (from.position(x) - to.position(x)).dot(normal);
-            let is_pierced = |m: &DVec3| pierced.iter().any(|n| m.dot(*n) > SAME);
-            if above < 0.0 && normals.iter().all(is_pierced) {
-                pull(from, to, (clearance + lift) * normal, 1.0);
-            } else if (0.0..clearance).contains(&above) {
-                pull(from, to, clearance * normal, NEAR_WEIGHT);
+        let crossings = &self.found.crossings;
+        let first = crossings.partition_point(|c| c.edge < edge);
+        let own = crossings[first..].iter().take_while(|c| c.edge == edge);
+        own.filter(|c| is_in(self.body, c.face))
+            .map(|c| unit_normal(self.mesh, self.x, c.face))
+            .collect()
+    }
+
+    /// Corners of the body that have come through the cloth between its vertices.
+    fn corners(&mut self, behind: Vec<u32>) {
+        let (mesh, x) = (self.mesh, self.x);
+        for vertex in behind {
+            let of_body = at_corner(mesh, x, vertex);
+            let of_cloth = closest_point(mesh, x, x[vertex as usize], self.cloth);
+            if let (Some(normal), Some((from, _))) = (of_body, of_cloth)
+                && self.is_behind(from.position(x))
+            {
+                let wanted = (self.clearance + self.lift) * normal.normalize_or_zero();
+                self.pull(from, Point::vertex(vertex), wanted, 1.0);
             }
         }
     }
 
-    // what of the body has come through the cloth between its vertices
-    for vertex in behind {
-        let of_body = at_corner(mesh, x, vertex);
-        let of_cloth = closest_point(mesh, x, x[vertex as usize], cloth);
-        if let (Some(normal), Some((from, _))) = (of_body, of_cloth)
-            && is_behind(from.position(x))
-        {
-            let wanted = (clearance + lift) * normal.normalize_or_zero();
-            pull(from, Point::vertex(vertex), wanted, 1.0);
-        }
+    fn is_behind(&self, p: DVec3) -> bool {
+        let nearest = nearest(self.mesh, self.x, p, self.body);
+        nearest.is_some_and(|(to, normal)| (p - to.position(self.x)).dot(normal) < 0.0)
     }
 
-    for (crossing, location) in found.crossings.iter().zip(&found.locations) {
-        let ends = mesh.edges()[crossing.edge as usize];
-        let corners = mesh.faces()[crossing.face as usize];
-        let of_face = Point::face(corners, location.weights);
-        let of_edge = Point::edge(ends, location.along_edge);
-        let around = mesh.faces_of_edge(crossing.edge);
-        let edge_in = |set: &[u32]| around.iter().any(|&f| is_in(set, f));
-        if is_in(body, crossing.face) && edge_in(cloth) {
-            let normal = unit_normal(mesh, x, crossing.face);
-            pull(of_edge, of_face, clearance * normal, PATH_WEIGHT);
-        } else if is_in(cloth, crossing.face) && edge_in(body) {
-            let normal = around
-                .iter()
-                .map(|&f| unit_normal(mesh, x, f))
-                .sum::<DVec3>();
-            let wanted = clearance * normal.normalize_or_zero();
-            pull(of_face, of_edge, wanted, PATH_WEIGHT);
+    /// Points of the paths.
+    fn along_paths(&mut self) {
+        let (mesh, x, found) = (self.mesh, self.x, self.found);
+        for (crossing, location) in found.crossings.iter().zip(&found.locations) {
+            let ends = mesh.edges()[crossing.edge as usize];
+            let corners = mesh.faces()[crossing.face as usize];
+            let of_face = Point::face(corners, location.weights);
+            let of_edge = Point::edge(ends, location.along_edge);
+            let around = mesh.faces_of_edge(crossing.edge);
+            let edge_in = |set: &[u32]| around.iter().any(|&f| is_in(set, f));
+            if is_in(self.body, crossing.face) && edge_in(self.cloth) {
+                let normal = unit_normal(mesh, x, crossing.face);
+                self.pull(of_edge, of_face, self.clearance * normal, PATH_WEIGHT);
+            } else if is_in(self.cloth, crossing.face) && edge_in(self.body) {
+                let normals = around.iter().map(|&f| unit_normal(mesh, x, f));
+                let normal = normals.sum::<DVec3>().normalize_or_zero();
+                self.pull(of_face, of_edge, self.clearance * normal, PATH_WEIGHT);
+            }
         }
     }
-    Some((pulls, edge))
+}
+
+/// Whether a face is in an ascending list.
+fn is_in(faces: &[u32], face: u32) -> bool {
+    faces.binary_search(&face).is_ok()
 }
 
 /// Edges of faces, ascending.
