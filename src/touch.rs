@@ -26,6 +26,13 @@ pub trait Touch {
     /// The same as rows of a solve, by mesh vertices.
     fn rows(&self) -> Vec<Row>;
 
+    /// What else may touch if every mesh vertex now goes straight on to `end`, as more rows; the
+    /// rows of before stay.
+    fn look(&mut self, end: &[DVec3]) -> Vec<Row> {
+        let _ = end;
+        Vec::new()
+    }
+
     /// Tells the forces with which the rows ended.
     fn press(&mut self, forces: &[DVec3]);
 }

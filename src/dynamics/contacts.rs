@@ -69,14 +69,15 @@ pub(super) struct Contacts {
 }
 
 impl Contacts {
-    /// `node_of` has [`NONE`] for vertices that are none; `ends` are the positions of scripted
-    /// vertices at the start and at the end of the interval.
-    pub(super) fn new(
+    /// More of them. `node_of` has [`NONE`] for vertices that are none; `ends` are the positions of
+    /// scripted vertices at the start and at the end of the interval.
+    pub(super) fn add(
+        &mut self,
         rows: &[touch::Row],
         node_of: &[u32],
         inverse_mass: &[f64],
         ends: [&[DVec3]; 2],
-    ) -> Self {
+    ) {
         let held = |row: &touch::Row| {
             let mut held = Held {
                 kind: Kind::of(&row.weights),
@@ -99,10 +100,7 @@ impl Contacts {
             }
             held
         };
-        Self {
-            held: rows.iter().map(held).collect(),
-            ..Self::default()
-        }
+        self.held.extend(rows.iter().map(held));
     }
 
     /// Forces, N, on the first points.

@@ -22,6 +22,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::bend::Bent;
+use super::contacts::Contacts;
 use super::damping::Dampers;
 use super::elements::Part;
 use super::integrator::{Advance, Start, System};
@@ -51,6 +52,9 @@ pub struct Implicit {
     /// one.
     #[serde(skip)]
     pub matrix_age: f64,
+    /// What may touch is looked for anew after so long, s, if anything goes another way than was expected. Nor this.
+    #[serde(skip)]
+    pub look_age: f64,
 }
 
 impl Default for Implicit {
@@ -60,6 +64,7 @@ impl Default for Implicit {
             iterations: 8,
             tolerance: 1e-5,
             matrix_age: 1.0 / 240.0,
+            look_age: 1.0 / 120.0,
         }
     }
 }
@@ -71,6 +76,7 @@ impl Implicit {
         start: Start<'_>,
         rows: &mut Rows,
         tension: &mut [f64],
+        mut look: impl FnMut(&[DVec3], &mut Contacts),
     ) -> Advance {
         let loops = (start.dt / self.max_loop - 1e-6).ceil().max(1.0) as u32;
         let h = start.dt / f64::from(loops);
@@ -107,7 +113,17 @@ impl Implicit {
         let mut x = start.x.to_vec();
         let mut v = system.scripted_velocities(&start);
         let mut work = TouchWork::default();
+        let looked = (self.look_age / h).round().max(1.0) as u32;
         for k in 1..=loops {
+            if k > 1 && (k - 1).is_multiple_of(looked) {
+                let left = f64::from(loops + 1 - k) * h;
+                let end = |i: usize| match system.inverse_mass[i] > 0.0 {
+                    true => x[i] + left * v[i],
+                    false => start.target[i],
+                };
+                let end: Vec<DVec3> = (0..n).map(end).collect();
+                look(&end, &mut rows.contacts);
+            }
             let shares = [k - 1, k].map(|k| f64::from(k) / f64::from(loops));
             solve.step(&start, shares, &x, &v, rows, tension);
             for (row, force) in rows.contact_rows() {

@@ -53,7 +53,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::geometry::{BodyKind, Mesh};
-use crate::touch::{Touch, TouchWork};
+use crate::touch::{self, Touch, TouchWork};
 pub use air::Air;
 pub use attract::Attraction;
 use attract::Drawn;
@@ -425,7 +425,7 @@ impl Dynamics {
         [from, target]: [&[DVec3]; 2],
         time: f64,
         dt: f64,
-        contact: Option<&mut dyn Touch>,
+        mut contact: Option<&mut dyn Touch>,
         tension: &[Tension],
     ) -> Proposal {
         let node_of = self.node_of();
@@ -455,13 +455,20 @@ impl Dynamics {
                 newmark.advance(&self.system(), start, touching)
             }
             Integrator::Implicit(solve) => {
-                let list = contact
-                    .as_ref()
-                    .map_or(Vec::new(), |contact| contact.rows());
-                let contacts = Contacts::new(&list, &node_of, &self.inverse_mass, [x0, target]);
-                let mut rows = Rows::new(contacts);
+                let mut rows = Rows::default();
+                let add = |list: &[touch::Row], contacts: &mut Contacts| {
+                    contacts.add(list, &node_of, &self.inverse_mass, [x0, target]);
+                };
+                if let Some(contact) = &contact {
+                    add(&contact.rows(), &mut rows.contacts);
+                }
+                let look = |end: &[DVec3], contacts: &mut Contacts| {
+                    if let Some(contact) = &mut contact {
+                        add(&contact.look(&self.scatter(end, target)), contacts);
+                    }
+                };
                 let mut pull = self.elements.pull_of(tension);
-                let advance = solve.advance(&self.system(), start, &mut rows, &mut pull);
+                let advance = solve.advance(&self.system(), start, &mut rows, &mut pull, look);
                 left = self.elements.tension_of(&pull);
                 if let Some(contact) = contact {
                     contact.press(&rows.contact_forces());
@@ -469,15 +476,13 @@ impl Dynamics {
                 advance
             }
         };
-        // obstacles, and cloths without a model
-        let mut x = target.to_vec();
+        let x = self.scatter(&advance.x, target);
         let mut v: Vec<DVec3> = target
             .iter()
             .zip(x0)
             .map(|(&end, &start)| (end - start) / dt)
             .collect();
         for (k, &i) in self.nodes.iter().enumerate() {
-            x[i as usize] = advance.x[k];
             v[i as usize] = advance.v[k];
         }
         Proposal {
@@ -552,6 +557,15 @@ impl Dynamics {
             elastic: self.elastic_energy(x),
             gravity: sum(&|i| -self.mass[i] * g.dot(x[i])),
         }
+    }
+
+    /// Positions of all mesh vertices: those of nodes, and `target` of obstacles and of cloths without a model.
+    fn scatter(&self, x: &[DVec3], target: &[DVec3]) -> Vec<DVec3> {
+        let mut all = target.to_vec();
+        for (&x, &i) in x.iter().zip(&self.nodes) {
+            all[i as usize] = x;
+        }
+        all
     }
 
     fn gather(&self, values: &[DVec3]) -> Vec<DVec3> {

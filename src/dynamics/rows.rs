@@ -193,7 +193,7 @@ impl Pull {
 /// The rows of a loop.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rows {
-    contacts: Contacts,
+    pub(super) contacts: Contacts,
     /// Contact of each row, then the face of each.
     contact_of: Vec<u32>,
     pub(super) faces: Vec<u32>,
@@ -207,14 +207,6 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// Those of contact, and of faces as these become taut.
-    pub(super) fn new(contacts: Contacts) -> Self {
-        Self {
-            contacts,
-            ..Self::default()
-        }
-    }
-
     /// Forces of the contacts, N, on their first points.
     pub(super) fn contact_forces(&self) -> Vec<DVec3> {
         self.contacts.forces()

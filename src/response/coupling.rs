@@ -105,6 +105,20 @@ impl Coupling {
         }
     }
 
+    /// Adds those of another, and returns their rows.
+    pub(crate) fn add(&mut self, more: Self) -> Vec<Row> {
+        let rows = more.rows();
+        let first = self.vertices.len() as u32;
+        self.vertices.extend(more.vertices);
+        self.asleep.extend(more.asleep);
+        self.contacts
+            .extend(more.contacts.into_iter().map(|mut contact| {
+                contact.balanced.renumber(|place| first + place);
+                contact
+            }));
+        rows
+    }
+
     /// The pairs that may touch.
     pub fn pairs(&self) -> impl Iterator<Item = Pair> {
         self.contacts.iter().map(|contact| contact.pair)

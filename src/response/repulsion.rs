@@ -21,7 +21,9 @@ use serde::{Deserialize, Serialize};
 use super::contact::{Balanced, Impulse};
 use super::coupling::{Coupled, Coupling};
 use crate::geometry::critical::is_critical;
-use crate::geometry::{Collider, ContactPoint, Foreseen, Impact, Margin, Pair, Proximity};
+use crate::geometry::{
+    Asked, Collider, ContactPoint, Foreseen, Impact, Margin, Mode, Pair, Proximity,
+};
 use crate::state::Candidate;
 
 /// How strongly repulsions open what is too near.
@@ -104,6 +106,36 @@ pub struct Coming {
     pub kept: f64,
 }
 
+impl Coming {
+    /// Those of the motion of a candidate, of its impacts in the order of time: those
+    /// in which nothing takes part that has gone through something already, and those where the
+    /// surfaces are nearest to each other.
+    pub fn of(impacts: &[Impact], candidate: &Candidate<'_>) -> Vec<Self> {
+        let (mesh, x0) = (candidate.mesh(), candidate.start.positions());
+        let is_nearest = |impact: &Impact| is_critical(mesh, impact, x0, &candidate.x);
+        let mut has_passed = vec![false; candidate.x.len()];
+        let coming = |impact: &Impact| {
+            if impact.vertices.iter().any(|&v| has_passed[v as usize]) {
+                if !is_nearest(impact) {
+                    return None;
+                }
+            } else if let Pair::VertexFace { vertex, .. } = impact.pair {
+                // later it meets the same surface from behind
+                has_passed[vertex as usize] = candidate.inverse_mass[vertex as usize] > 0.0;
+            }
+            let point = impact.point();
+            let (gap, end) = (point.gap(x0), point.gap(&candidate.x));
+            let kept = gap + impact.time * (end - gap);
+            (0.0 < kept && kept < gap).then_some(Self {
+                pair: impact.pair,
+                point,
+                kept,
+            })
+        };
+        impacts.iter().filter_map(coming).collect()
+    }
+}
+
 /// What repulsions did to a candidate.
 #[derive(Clone, Debug, Default)]
 pub struct Repelled {
@@ -145,32 +177,13 @@ impl Repulsion {
         collider.foresee(candidate.motion(), &margins[0], &margins[1])
     }
 
-    /// What comes to touch in the motion of a candidate, of its impacts in the order of time: those
-    /// in which nothing takes part that has gone through something already, and those where the
-    /// surfaces are nearest to each other.
-    pub fn coming(&self, impacts: &[Impact], candidate: &Candidate<'_>) -> Vec<Coming> {
-        let (mesh, x0) = (candidate.mesh(), candidate.start.positions());
-        let is_nearest = |impact: &Impact| is_critical(mesh, impact, x0, &candidate.x);
-        let mut has_passed = vec![false; candidate.x.len()];
-        let coming = |impact: &Impact| {
-            if impact.vertices.iter().any(|&v| has_passed[v as usize]) {
-                if !is_nearest(impact) {
-                    return None;
-                }
-            } else if let Pair::VertexFace { vertex, .. } = impact.pair {
-                // later it meets the same surface from behind
-                has_passed[vertex as usize] = candidate.inverse_mass[vertex as usize] > 0.0;
-            }
-            let point = impact.point();
-            let (gap, end) = (point.gap(x0), point.gap(&candidate.x));
-            let kept = gap + impact.time * (end - gap);
-            (0.0 < kept && kept < gap).then_some(Coming {
-                pair: impact.pair,
-                point,
-                kept,
-            })
+    /// The impacts of the motion of a candidate, by thickness.
+    pub fn impacts(&self, candidate: &Candidate<'_>, collider: &mut Collider) -> Vec<Impact> {
+        let asked = Asked {
+            mode: Mode::Fast,
+            margin: Some(margin(candidate.surfaces.thickness(), candidate)),
         };
-        impacts.iter().filter_map(coming).collect()
+        collider.impacts(candidate.motion(), &asked)
     }
 
     /// Applies repulsions to a candidate of `share` of the longest interval. `before` are the forces of the interval before, by pair; they only

@@ -13,12 +13,13 @@
 
 use glam::DVec3;
 
+use super::looking::{Looking, overlooked};
 use super::report::{Figures, Phases, timed};
 use super::settings::{Settings, VelocityUpdate};
 use crate::dynamics::{Dynamics, Proposal, Tension};
 use crate::error::{Pinch, StepError};
 use crate::geometry::mesh::{check_positions, flush_tiny};
-use crate::geometry::{Collider, Impact, Pair, Proof, Proximity};
+use crate::geometry::{Collider, Impact, Proof, Proximity};
 use crate::grid;
 use crate::response::squeeze::{NoRoom, squeeze};
 use crate::response::{
@@ -113,6 +114,8 @@ pub(crate) struct Interval<'a> {
     coming: Vec<Coming>,
     /// Of the motion that was expected.
     foreseen: Option<Proof>,
+    /// End of that motion.
+    expected: Vec<DVec3>,
     /// Contact in the loops of the integrator, if that takes it.
     coupling: Option<Coupling>,
     proposal: Proposal,
@@ -173,13 +176,14 @@ impl<'a> Interval<'a> {
             flush_tiny(&mut coasted.x);
             if repulsion.couples() {
                 let seen = repulsion.foresee(&coasted, collider);
-                interval.coming = repulsion.coming(&seen.impacts, &coasted);
+                interval.coming = Coming::of(&seen.impacts, &coasted);
                 (interval.near, interval.foreseen) = (seen.near, seen.proof);
+                interval.expected = coasted.x;
             } else {
                 interval.near = repulsion.near(&coasted, collider);
             }
         });
-        interval.solve(dynamics, velocities, before, phases);
+        interval.solve(dynamics, velocities, before, collider, phases);
         interval
     }
 
@@ -193,6 +197,7 @@ impl<'a> Interval<'a> {
             tension,
             script,
         }: Before<'_>,
+        collider: &mut Collider,
         phases: &mut Phases,
     ) {
         let Terms {
@@ -209,11 +214,14 @@ impl<'a> Interval<'a> {
             let couple = || repulsion.couple(&self.near, &self.coming, share, pressed, &candidate);
             repulsion.couples().then(couple)
         });
+        let mut looking = (self.coupling.as_mut())
+            .map(|coupling| Looking::new(coupling, self.terms, &self.expected, collider));
         let mut proposal = timed(&mut phases.propose_ms, || {
-            let contact = self.coupling.as_mut().map(|c| c as &mut dyn Touch);
+            let contact = looking.as_mut().map(|looking| looking as &mut dyn Touch);
             let x0 = start.positions();
             dynamics.propose_touching(x0, velocities, script, time, dt, contact, tension)
         });
+        proposal.contact.spent_ms += looking.map_or(0.0, |looking| looking.spent_ms);
         phases.draw_ms += proposal.draw_ms;
         phases.propose_ms -= proposal.contact.spent_ms;
         phases.repel_ms += proposal.contact.spent_ms;
@@ -231,6 +239,7 @@ impl<'a> Interval<'a> {
         &mut self,
         dynamics: &Dynamics,
         before: Before<'_>,
+        collider: &mut Collider,
         phases: &mut Phases,
     ) -> bool {
         let overlooked = self.overlooked();
@@ -243,7 +252,8 @@ impl<'a> Interval<'a> {
         self.coming.extend(overlooked);
         self.repelled = Repelled::default();
         self.response = Response::default();
-        self.solve(dynamics, self.terms.start.velocities(), before, phases);
+        let velocities = self.terms.start.velocities();
+        self.solve(dynamics, velocities, before, collider, phases);
         true
     }
 
@@ -252,13 +262,8 @@ impl<'a> Interval<'a> {
         let Some(coupling) = &self.coupling else {
             return Vec::new();
         };
-        let mut known: Vec<Pair> = coupling.pairs().collect();
-        known.sort_unstable();
         let candidate = self.terms.candidate(self.proposal.x.clone());
-        let repulsion = &self.terms.settings.repulsion;
-        let mut coming = repulsion.coming(&self.response.met, &candidate);
-        coming.retain(|coming| known.binary_search(&coming.pair).is_err());
-        coming
+        overlooked(coupling, &self.response.met, &candidate)
     }
 
     /// First station: somebody else has proposed.
@@ -284,6 +289,7 @@ impl<'a> Interval<'a> {
             near,
             coming: Vec::new(),
             foreseen: None,
+            expected: Vec::new(),
             coupling: None,
             candidate: terms.candidate(proposal.x.clone()),
             proposal,
@@ -389,12 +395,20 @@ impl<'a> Interval<'a> {
         grown > self.terms.settings.time.max_stretch
     }
 
+    /// Whether the cloth would give back more than the motion has lost: at most all that is stored in it, and not
+    /// sooner than within a loop, so at most the energy of a motion that undoes the response in one.
     fn adds_energy(&self) -> bool {
-        let stored = |x: &[DVec3]| self.terms.dynamics.map_or(0.0, |d| d.elastic_energy(x));
-        let (before, after) = (stored(&self.proposal.x), stored(&self.candidate.x));
+        let Some(dynamics) = self.terms.dynamics else {
+            return false;
+        };
+        let (x, proposed) = (&self.candidate.x, &self.proposal.x);
+        let stored = dynamics.elastic_energy(x) - dynamics.elastic_energy(proposed);
+        let undone = x.iter().zip(proposed).zip(dynamics.mass());
+        let undone: f64 = undone.map(|((x, p), m)| m * (x - p).length_squared()).sum();
+        let at_once = 0.5 * undone / dynamics.max_loop(proposed).powi(2);
         let moving = self.by_repulsion.energy_after;
-        let lost = moving - Account::of(&self.proposal.x, &self.candidate).energy_after;
-        after - before > lost + ADDED * moving
+        let lost = moving - Account::of(proposed, &self.candidate).energy_after;
+        stored.min(at_once) > lost + ADDED * moving
     }
 
     /// Fourth station: `verify` certifies the end, or says what is in the way. Before the shortest interval is refused, the exact question
@@ -569,7 +583,7 @@ impl<'a> Interval<'a> {
 }
 
 impl<'a> Terms<'a> {
-    fn candidate(&self, x: Vec<DVec3>) -> Candidate<'a> {
+    pub(super) fn candidate(&self, x: Vec<DVec3>) -> Candidate<'a> {
         Candidate {
             start: self.start,
             inverse_mass: self.inverse_mass,

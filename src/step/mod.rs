@@ -11,6 +11,7 @@
 
 mod forecast;
 mod interval;
+mod looking;
 mod report;
 mod settings;
 mod tangles;
@@ -501,7 +502,7 @@ impl Simulation {
             let Err(refusal) = interval.respond(collider, phases) else {
                 break;
             };
-            if !interval.propose_again(dynamics, before, phases) {
+            if !interval.propose_again(dynamics, before, collider, phases) {
                 return Err(refusal);
             }
         }

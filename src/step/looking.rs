@@ -1,0 +1,111 @@
+//! Contact in the loops of an integrator, looked for again on the way.
+//!
+//! What touches in an interval is foreseen as if everything went on as it does at its start. Cloth that crumples leaves
+//! that way within milliseconds, and what it meets then would be left to the stages, which do not know how stiff it is.
+//! So the loops tell from time to time where they are going; if that is elsewhere, what they will meet there joins them.
+
+use glam::DVec3;
+
+use super::interval::Terms;
+use super::report::timed;
+use crate::geometry::mesh::flush_tiny;
+use crate::geometry::{Collider, Impact, Pair};
+use crate::response::{Coming, Coupling};
+use crate::state::Candidate;
+use crate::touch::{Row, Touch};
+
+/// Looks again once a vertex would end further from where it was last expected than this share of its thickness.
+const ASTRAY: f64 = 0.5;
+
+/// The contacts of an interval, which become more.
+pub(super) struct Looking<'a, 'b> {
+    coupling: &'b mut Coupling,
+    terms: Terms<'a>,
+    /// Where all vertices were last expected to end.
+    expected: Vec<DVec3>,
+    collider: &'b mut Collider,
+    /// Processor time of looking, ms.
+    pub(super) spent_ms: f64,
+}
+
+impl<'a, 'b> Looking<'a, 'b> {
+    pub(super) fn new(
+        coupling: &'b mut Coupling,
+        terms: Terms<'a>,
+        expected: &[DVec3],
+        collider: &'b mut Collider,
+    ) -> Self {
+        Self {
+            coupling,
+            terms,
+            expected: expected.to_vec(),
+            collider,
+            spent_ms: 0.0,
+        }
+    }
+
+    fn is_astray(&self, end: &[DVec3]) -> bool {
+        let thickness = self.terms.surfaces.thickness().iter();
+        let mut each = end.iter().zip(&self.expected).zip(thickness);
+        each.any(|((end, expected), thickness)| end.distance(*expected) > ASTRAY * thickness)
+    }
+
+    /// Adds what is met on the straight way from the start of the interval to `end`; its rows.
+    fn add(&mut self, end: &[DVec3]) -> Vec<Row> {
+        let (repulsion, span) = (&self.terms.settings.repulsion, self.terms.span);
+        let mut candidate = self.terms.candidate(end.to_vec());
+        flush_tiny(&mut candidate.x);
+        let impacts = repulsion.impacts(&candidate, self.collider);
+        let coming = overlooked(self.coupling, &impacts, &candidate);
+        let more = repulsion.couple(&[], &coming, span.share, &[], &candidate);
+        self.coupling.add(more)
+    }
+}
+
+impl Touch for Looking<'_, '_> {
+    fn vertices(&self) -> &[u32] {
+        self.coupling.vertices()
+    }
+
+    fn begin(&mut self, h: f64, loops: u32, forces: &mut [DVec3]) {
+        self.coupling.begin(h, loops, forces);
+    }
+
+    fn act(&mut self, h: f64, x: &[DVec3], v: &mut [DVec3], forces: &mut [DVec3]) {
+        self.coupling.act(h, x, v, forces);
+    }
+
+    fn rows(&self) -> Vec<Row> {
+        self.coupling.rows()
+    }
+
+    fn look(&mut self, end: &[DVec3]) -> Vec<Row> {
+        let mut spent = 0.0;
+        let rows = timed(&mut spent, || {
+            if !self.is_astray(end) {
+                return Vec::new();
+            }
+            self.expected.copy_from_slice(end);
+            self.add(end)
+        });
+        self.spent_ms += spent;
+        rows
+    }
+
+    fn press(&mut self, forces: &[DVec3]) {
+        self.coupling.press(forces);
+    }
+}
+
+/// What comes to touch in the motion of a candidate, by its impacts, and is no contact yet.
+pub(super) fn overlooked(
+    coupling: &Coupling,
+    impacts: &[Impact],
+    candidate: &Candidate<'_>,
+) -> Vec<Coming> {
+    let mut known: Vec<Pair> = coupling.pairs().collect();
+    known.sort_unstable();
+    let mut coming = Coming::of(impacts, candidate);
+    coming.retain(|coming| known.binary_search(&coming.pair).is_err());
+    coming
+}
