@@ -26,13 +26,15 @@ def write_obj(path, vertices, faces):
         file.writelines("f %d %d %d\n" % tuple(f) for f in faces)
 
 
-def stitches(stage, x):
-    """Pairs of vertices, each once, with their distance in the drape."""
+def stitches(stage, x, faces):
+    """Pairs of vertices, each once, with their distance in the drape; at the tip of a dart an edge joins them already."""
+    joined = {tuple(sorted((f[k] - 1, f[k - 1] - 1))) for f in faces for k in range(3)}
     pairs = set()
     for _, a, b, c, w in lines(stage, "stitch"):
         other = int(b) if float(w) < 0.5 else int(c)
-        if int(a) != other:
-            pairs.add((min(int(a), other), max(int(a), other)))
+        pair = (min(int(a), other), max(int(a), other))
+        if int(a) != other and pair not in joined:
+            pairs.add(pair)
     return sorted((pair, math.dist(x[pair[0]], x[pair[1]])) for pair in pairs)
 
 
@@ -49,7 +51,7 @@ def main(data, out):
         moved = [(float(x), float(y) - 0.75, float(z)) for _, x, y, z in lines(data / "kick" / f"{frame:03}.v.obj.gz", "v")]
         write_obj(out / f"body-{frame:03}.obj", moved, body)
     x = [tuple(map(float, v)) for v in vertices[:DRESS_VERTICES]]
-    sewn = stitches(data / "dress_stage.obj.gz", x)
+    sewn = stitches(data / "dress_stage.obj.gz", x, faces[:DRESS_FACES])
     gap = max(2 * THICKNESS, 1e-3)
     pairs = ", ".join("[%d, %d]" % pair for pair, _ in sewn)
     (out / "scene.toml").write_text(f"""\

@@ -149,7 +149,7 @@ pub fn resolve(
     };
     let mut accepted = pass().map_err(|refusal| match refusal {
         Refusal::NotCertified(error) => error,
-        Refusal::TooStretched | Refusal::TooMuchEnergy => {
+        Refusal::TooStretched { .. } | Refusal::TooMuchEnergy => {
             unreachable!("the shortest interval is never refused for what it does to the cloth")
         }
     })?;

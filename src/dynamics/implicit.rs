@@ -91,6 +91,7 @@ impl Implicit {
                 .filter(|&(_, &w)| w > 0.0)
                 .map(|(m, _)| m)
                 .sum(),
+            is_loose: system.inverse_mass.iter().all(|w| *w > 0.0),
             h,
             matrix: BlockMatrix::default(),
             age: f64::INFINITY,
@@ -132,17 +133,18 @@ impl Implicit {
                 work.energy += force.dot(row.sum(&solve.d));
                 work.momentum += (h * free) * force;
             }
-            for i in 0..n {
+            let nodes = x.par_iter_mut().zip(&mut v).enumerate();
+            nodes.with_min_len(GRAIN).for_each(|(i, (x, v))| {
                 if system.inverse_mass[i] > 0.0 {
-                    x[i] += solve.d[i];
-                    v[i] = solve.d[i] / h;
+                    *x += solve.d[i];
+                    *v = solve.d[i] / h;
                 } else {
-                    x[i] = match k == loops {
+                    *x = match k == loops {
                         true => start.target[i],
                         false => start.x[i] + shares[1] * (start.target[i] - start.x[i]),
                     };
                 }
-            }
+            });
         }
         Advance {
             x,
@@ -167,6 +169,8 @@ struct Solve<'a> {
     bent: Bent,
     /// Of all free nodes, kg.
     mass: f64,
+    /// Whether no node is scripted.
+    is_loose: bool,
     h: f64,
     matrix: BlockMatrix,
     /// Of the matrix, s.
@@ -249,25 +253,28 @@ impl Solve<'_> {
             (self.age, self.turned) = (0.0, 0.0);
         }
         self.age += h;
-        self.d.clear();
-        for i in 0..x.len() {
-            self.d.push(match self.is_free(i) {
-                true => DVec3::ZERO,
-                false => (shares[1] - shares[0]) * (start.target[i] - start.x[i]),
-            });
-        }
-        self.matrix.multiply(
-            &elements.pattern,
-            &self.d,
-            &mut self.short,
-            &mut self.product,
-        );
-        self.q0.clear();
-        for i in 0..x.len() {
-            self.q0.push(match self.is_free(i) {
-                true => system.mass[i] / h * v[i] + f[i] - self.product[i],
-                false => DVec3::ZERO,
-            });
+        let scripted = |i: usize| match system.inverse_mass[i] > 0.0 {
+            true => DVec3::ZERO,
+            false => (shares[1] - shares[0]) * (start.target[i] - start.x[i]),
+        };
+        each_node(x.len(), scripted, &mut self.d);
+        self.p.copy_from_slice(&self.d);
+        self.multiply(self.d.iter().all(|d| *d == DVec3::ZERO));
+        let product = &self.product[..];
+        let force = |i: usize| match system.inverse_mass[i] > 0.0 {
+            true => system.mass[i] / h * v[i] + f[i] - product[i],
+            false => DVec3::ZERO,
+        };
+        each_node(x.len(), force, &mut self.q0);
+    }
+
+    /// A p; cheaper where every piece moves as one, or not at all.
+    fn multiply(&mut self, is_whole: bool) {
+        let (p, product) = (&self.p, &mut self.product);
+        let pattern = &self.system.elements.pattern;
+        match is_whole {
+            true => self.matrix.multiply_outer(p, product),
+            false => self.matrix.multiply(pattern, p, &mut self.short, product),
         }
     }
 
@@ -298,12 +305,12 @@ impl Solve<'_> {
         tension: &[f64],
     ) {
         let (system, h) = (self.system, self.h);
-        let ahead: Vec<DVec3> = (0..x.len())
-            .map(|i| match self.is_free(i) {
-                true => x[i] + h * (v[i] + h * system.gravity),
-                false => x[i] + self.d[i],
-            })
-            .collect();
+        let mut ahead = Vec::new();
+        let coasted = |i: usize| match self.is_free(i) {
+            true => x[i] + h * (v[i] + h * system.gravity),
+            false => x[i] + self.d[i],
+        };
+        each_node(x.len(), coasted, &mut ahead);
         let linear = Linear {
             matrix: &self.matrix,
             inverse_mass: system.inverse_mass,
@@ -319,21 +326,17 @@ impl Solve<'_> {
 
     /// Everything goes on as it did.
     fn coast(&mut self, v: &[DVec3], rows: &mut Rows) {
-        self.look(|solve, i| solve.h * v[i]);
-        self.matrix.multiply(
-            &self.system.elements.pattern,
-            &self.p,
-            &mut self.short,
-            &mut self.product,
-        );
-        self.q.clear();
-        for i in 0..v.len() {
-            self.q.push(match self.is_free(i) {
-                true => self.q0[i] - self.product[i],
-                false => DVec3::ZERO,
-            });
-            self.d[i] += self.p[i];
-        }
+        let h = self.h;
+        self.look(|_, i| h * v[i]);
+        self.multiply(false);
+        let (inverse_mass, product, q0) = (self.system.inverse_mass, &self.product, &self.q0);
+        let left = |i: usize| match inverse_mass[i] > 0.0 {
+            true => q0[i] - product[i],
+            false => DVec3::ZERO,
+        };
+        each_node(v.len(), left, &mut self.q);
+        let moved = self.d.par_iter_mut().zip(&self.p).with_min_len(GRAIN);
+        moved.for_each(|(d, p)| *d += *p);
         rows.look_along(&self.p);
         rows.advance(1.0);
         rows.add_forces(&self.q, &mut self.r);
@@ -348,14 +351,14 @@ impl Solve<'_> {
         self.shift(rows);
     }
 
-    /// Sets the direction p, of free nodes.
-    fn look(&mut self, direction: impl Fn(&Self, usize) -> DVec3) {
-        for i in 0..self.d.len() {
-            self.p[i] = match self.is_free(i) {
-                true => direction(self, i),
-                false => DVec3::ZERO,
-            };
-        }
+    /// Sets the direction p, of free nodes, by displacement and number.
+    fn look(&mut self, direction: impl Fn(DVec3, usize) -> DVec3 + Sync) {
+        let (d, inverse_mass) = (&self.d, self.system.inverse_mass);
+        let towards = |i: usize| match inverse_mass[i] > 0.0 {
+            true => direction(d[i], i),
+            false => DVec3::ZERO,
+        };
+        each_node(d.len(), towards, &mut self.p);
     }
 
     /// M/h² + D/h + K at x.
@@ -439,17 +442,18 @@ impl Solve<'_> {
             before = descent;
             self.last.clear();
             self.last.extend_from_slice(&self.r);
-            self.search(rows);
+            self.search(rows, false);
             self.iterations += 1;
             k += 1;
         }
         if self.potential(rows) > still {
-            self.look(|solve, i| -solve.d[i]);
-            self.search(rows);
+            self.look(|d, _| -d);
+            self.search(rows, false);
         }
     }
 
-    /// Goes along p to where Φ is least, unless that is hardly away. What is left out is left out of every loop, so
+    /// Goes along p, which moves pieces as wholes but for what is scripted, to where Φ is least, unless that is hardly
+    /// away. What is left out is left out of every loop, so
     /// it has to be far below the tolerance.
     fn search_if_worth(&mut self, rows: &mut Rows) {
         let (p, mass) = (&self.p, self.system.mass);
@@ -459,18 +463,13 @@ impl Solve<'_> {
         });
         let gain = self.h * dot(&self.r, p) / (self.mass * inertia).sqrt();
         if gain > 1e-3 * self.settings.tolerance {
-            self.search(rows);
+            self.search(rows, self.is_loose);
         }
     }
 
-    /// Goes along p to where Φ is least.
-    fn search(&mut self, rows: &mut Rows) {
-        self.matrix.multiply(
-            &self.system.elements.pattern,
-            &self.p,
-            &mut self.short,
-            &mut self.product,
-        );
+    /// Goes along p, in which pieces may move as wholes, to where Φ is least.
+    fn search(&mut self, rows: &mut Rows, is_whole: bool) {
+        self.multiply(is_whole);
         rows.look_along(&self.p);
         let curvature = dot(&self.p, &self.product);
         let first = -dot(&self.q, &self.p);
@@ -515,7 +514,9 @@ impl Solve<'_> {
                 false => stiffness.inverse() * *force,
             });
         let ways: Vec<DVec3> = ways.collect();
-        self.look(|solve, i| ways[solve.pieces.of[i] as usize]);
+        let piece_of = std::mem::take(&mut self.pieces.of);
+        self.look(|_, i| ways[piece_of[i] as usize]);
+        self.pieces.of = piece_of;
         self.search_if_worth(rows);
     }
 
@@ -548,6 +549,12 @@ impl Solve<'_> {
             }
         }
     }
+}
+
+/// Sets one value for each node.
+fn each_node(count: usize, value: impl Fn(usize) -> DVec3 + Sync, out: &mut Vec<DVec3>) {
+    let nodes = (0..count).into_par_iter().with_min_len(GRAIN);
+    nodes.map(&value).collect_into_vec(out);
 }
 
 /// Where a convex function of which slope and curvature are given is least, for arguments above 0.

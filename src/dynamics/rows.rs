@@ -313,9 +313,9 @@ impl Rows {
 
     /// Sets the radii of the discs of friction to what presses now.
     pub(super) fn renew_radii(&mut self) {
-        for (row, pull) in self.rows.iter().zip(&mut self.pulls) {
-            pull.radius = row.friction * pull.pressed();
-        }
+        let rows = self.rows.par_iter().with_min_len(GRAIN);
+        rows.zip(&mut self.pulls)
+            .for_each(|(row, pull)| pull.radius = row.friction * pull.pressed());
     }
 
     /// Looks in a direction of the free nodes.
@@ -397,11 +397,12 @@ impl Rows {
 
     /// Takes the forces as multipliers.
     pub(super) fn renew(&mut self) {
-        for (row, pull) in self.rows.iter_mut().zip(&self.pulls) {
+        let rows = self.rows.par_iter_mut().with_min_len(GRAIN);
+        rows.zip(&self.pulls).for_each(|(row, pull)| {
             row.normal_force = pull.pressed();
             let most = row.friction * row.normal_force;
             row.tangential_force = pull.rubbed().clamp_length_max(most);
-        }
+        });
     }
 
     /// Keeps the multipliers for the next loop.

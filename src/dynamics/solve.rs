@@ -276,6 +276,16 @@ impl BlockMatrix {
     }
 }
 
+impl BlockMatrix {
+    /// `out = A p` where what hangs together moves as one: nothing but E.
+    pub(super) fn multiply_outer(&self, p: &[DVec3], out: &mut [DVec3]) {
+        let nodes = out.par_iter_mut().zip(&self.outer).zip(p);
+        nodes.with_min_len(GRAIN).for_each(|((out, outer), p)| {
+            *out = *outer * *p;
+        });
+    }
+}
+
 #[cfg(test)]
 impl BlockMatrix {
     /// `A p`.

@@ -177,13 +177,19 @@ impl Repulsion {
         collider.foresee(candidate.motion(), &margins[0], &margins[1])
     }
 
-    /// The impacts of the motion of a candidate, by thickness.
-    pub fn impacts(&self, candidate: &Candidate<'_>, collider: &mut Collider) -> Vec<Impact> {
+    /// The impacts, by thickness, of the motion of a candidate in which some of its vertices take part.
+    pub fn impacts_of(
+        &self,
+        vertices: &[u32],
+        candidate: &Candidate<'_>,
+        collider: &mut Collider,
+    ) -> Vec<Impact> {
         let asked = Asked {
             mode: Mode::Fast,
             margin: Some(margin(candidate.surfaces.thickness(), candidate)),
         };
-        collider.impacts(candidate.motion(), &asked)
+        let motion = candidate.motion();
+        collider.look_again(motion, vertices, &asked, None).impacts
     }
 
     /// Applies repulsions to a candidate of `share` of the longest interval. `before` are the forces of the interval before, by pair; they only

@@ -33,8 +33,8 @@ use crate::verify::{self, Verified};
 /// energy of the motion: squeezed together at the end of a long interval, cloth would be shot away in the next.
 const ADDED: f64 = 0.1;
 
-/// Proposals of one interval after the first, each with what the one before has met. They cost less than two half intervals.
-const MOST_REPEATED: usize = 3;
+/// An interval may stretch cloth beyond its limit by this share of what the response may stretch it.
+const OVER: f64 = 0.3;
 
 /// Changes of length, as a share of the rest length, that store too little energy to look at it.
 const HARMLESS: f64 = 0.02;
@@ -83,8 +83,11 @@ pub(crate) struct Before<'a> {
 /// Why an interval came to nothing.
 #[derive(Debug)]
 pub(crate) enum Refusal {
-    /// Repulsions and response would have stretched the cloth too much.
-    TooStretched,
+    /// The cloth would have been stretched too much: by repulsions and response, or beyond its limit.
+    TooStretched {
+        /// As a share of what is allowed.
+        share: f64,
+    },
     /// The response would have added energy.
     TooMuchEnergy,
     /// The end was not certified.
@@ -95,7 +98,7 @@ impl Refusal {
     /// For counts.
     pub(super) fn name(&self) -> &'static str {
         match self {
-            Self::TooStretched => "too_stretched",
+            Self::TooStretched { .. } => "too_stretched",
             Self::TooMuchEnergy => "too_much_energy",
             Self::NotCertified(StepError::Unresolved { .. }) => "unresolved",
             Self::NotCertified(StepError::Pinched(_)) => "pinched",
@@ -125,10 +128,8 @@ pub(crate) struct Interval<'a> {
     response: Response,
     strain: f64,
     off_grid: usize,
-    /// Proposals after the first.
-    repeated: usize,
-    /// Pairs that the try before the last had not known of.
-    overlooked: usize,
+    /// Whether it was proposed a second time.
+    is_repeated: bool,
 }
 
 /// What an accepted interval did.
@@ -231,10 +232,10 @@ impl<'a> Interval<'a> {
     }
 
     /// First station once more, with what this try has met in the solve; false if it knew all of it, or
-    /// meets more and more.
+    /// is the second one already.
     ///
-    /// Cloth that crumples leaves the straight way within milliseconds: what it will meet is known best
-    /// after a first try.
+    /// What is met only at the end of the last loops is known after a first try. It costs less to try
+    /// again than to take two half intervals.
     pub(crate) fn propose_again(
         &mut self,
         dynamics: &Dynamics,
@@ -243,12 +244,10 @@ impl<'a> Interval<'a> {
         phases: &mut Phases,
     ) -> bool {
         let overlooked = self.overlooked();
-        let is_less = self.repeated == 0 || 2 * overlooked.len() <= self.overlooked;
-        if overlooked.is_empty() || !is_less || self.repeated == MOST_REPEATED {
+        if overlooked.is_empty() || self.is_repeated {
             return false;
         }
-        self.overlooked = overlooked.len();
-        self.repeated += 1;
+        self.is_repeated = true;
         self.coming.extend(overlooked);
         self.repelled = Repelled::default();
         self.response = Response::default();
@@ -298,8 +297,7 @@ impl<'a> Interval<'a> {
             response: Response::default(),
             strain: 0.0,
             off_grid: 0,
-            repeated: 0,
-            overlooked: 0,
+            is_repeated: false,
         }
     }
 
@@ -367,12 +365,13 @@ impl<'a> Interval<'a> {
     /// Whether the cloth can bear what was done to it; the shortest interval has to.
     fn check_stretch(&mut self) -> Result<(), Refusal> {
         let [stretch, change] = stretch(&self.proposal.x, &self.candidate);
-        self.strain = stretch / self.terms.settings.time.max_stretch;
+        let bearable = self.terms.settings.time.max_stretch;
+        self.strain = (stretch / bearable).max(self.overstretch() / (OVER * bearable));
         if self.terms.span.is_shortest {
             return Ok(());
         }
-        if self.strain > 1.0 || self.overstretches() {
-            return Err(Refusal::TooStretched);
+        if self.strain > 1.0 {
+            return Err(Refusal::TooStretched { share: self.strain });
         }
         match self.coupling.is_some() && change > HARMLESS && self.adds_energy() {
             true => Err(Refusal::TooMuchEnergy),
@@ -380,19 +379,17 @@ impl<'a> Interval<'a> {
         }
     }
 
-    /// Whether the proposal has stretched cloth beyond its limit by more than one interval may: contact
-    /// is taken as flat within an interval, and what is fast leaves that behind.
-    fn overstretches(&self) -> bool {
-        let Some(dynamics) = self
-            .terms
-            .dynamics
-            .filter(|_| self.proposal.strain.over > 0)
-        else {
-            return false;
+    /// By how much the largest strain grows beyond the limit, or beyond what it was.
+    fn overstretch(&self) -> f64 {
+        let Some(dynamics) = self.terms.dynamics else {
+            return 0.0;
         };
-        let before = dynamics.strain(self.terms.start.positions()).largest;
-        let grown = self.proposal.strain.largest - before.max(dynamics.strain_limit());
-        grown > self.terms.settings.time.max_stretch
+        let after = dynamics.strain(&self.candidate.x);
+        if after.over == 0 {
+            return 0.0;
+        }
+        let before = dynamics.strain(self.terms.start.positions());
+        after.largest - before.largest.max(dynamics.strain_limit())
     }
 
     /// Whether the cloth would give back more than the motion has lost: at most all that is stored in it, and not
@@ -497,7 +494,7 @@ impl<'a> Interval<'a> {
             loops: u64::from(self.proposal.loops),
             iterations: u64::from(self.proposal.iterations),
             off_grid: self.off_grid,
-            repeated: self.repeated,
+            repeated: self.is_repeated.into(),
             kept,
             wanted,
             slid,

@@ -14,7 +14,7 @@ use crate::response::{Coming, Coupling};
 use crate::state::Candidate;
 use crate::touch::{Row, Touch};
 
-/// Looks again once a vertex would end further from where it was last expected than this share of its thickness.
+/// Looks again at what would end further from where it was last expected than this share of its thickness.
 const ASTRAY: f64 = 0.5;
 
 /// The contacts of an interval, which become more.
@@ -44,18 +44,22 @@ impl<'a, 'b> Looking<'a, 'b> {
         }
     }
 
-    fn is_astray(&self, end: &[DVec3]) -> bool {
-        let thickness = self.terms.surfaces.thickness().iter();
-        let mut each = end.iter().zip(&self.expected).zip(thickness);
-        each.any(|((end, expected), thickness)| end.distance(*expected) > ASTRAY * thickness)
+    /// Vertices that would end elsewhere, ascending.
+    fn astray(&self, end: &[DVec3]) -> Vec<u32> {
+        let thickness = self.terms.surfaces.thickness();
+        let is_astray = |v: &u32| {
+            let v = *v as usize;
+            end[v].distance(self.expected[v]) > ASTRAY * thickness[v]
+        };
+        (0..end.len() as u32).filter(is_astray).collect()
     }
 
-    /// Adds what is met on the straight way from the start of the interval to `end`; its rows.
-    fn add(&mut self, end: &[DVec3]) -> Vec<Row> {
+    /// Adds what these meet on the straight way from the start of the interval to `end`; its rows.
+    fn add(&mut self, astray: &[u32], end: &[DVec3]) -> Vec<Row> {
         let (repulsion, span) = (&self.terms.settings.repulsion, self.terms.span);
         let mut candidate = self.terms.candidate(end.to_vec());
         flush_tiny(&mut candidate.x);
-        let impacts = repulsion.impacts(&candidate, self.collider);
+        let impacts = repulsion.impacts_of(astray, &candidate, self.collider);
         let coming = overlooked(self.coupling, &impacts, &candidate);
         let more = repulsion.couple(&[], &coming, span.share, &[], &candidate);
         self.coupling.add(more)
@@ -82,11 +86,14 @@ impl Touch for Looking<'_, '_> {
     fn look(&mut self, end: &[DVec3]) -> Vec<Row> {
         let mut spent = 0.0;
         let rows = timed(&mut spent, || {
-            if !self.is_astray(end) {
-                return Vec::new();
+            let astray = self.astray(end);
+            for &v in &astray {
+                self.expected[v as usize] = end[v as usize];
             }
-            self.expected.copy_from_slice(end);
-            self.add(end)
+            match astray.is_empty() {
+                true => Vec::new(),
+                false => self.add(&astray, end),
+            }
         });
         self.spent_ms += spent;
         rows

@@ -115,6 +115,9 @@ pub struct Checkpoint {
 /// stretch where something is stopped, four times where something lies.
 const CALM: f64 = 0.4;
 
+/// An interval that would have stretched it by more than this multiple of the limit is tried at a quarter of its length.
+const HOPELESS: f64 = 8.0;
+
 /// Doors that are opened for one interval, at most.
 const MOST_DOORS: u32 = 8;
 
@@ -344,8 +347,15 @@ impl Simulation {
                     Err(refusal) => refusal,
                 };
                 *report.refused.entry(refusal.name().into()).or_default() += 1;
+                let mut shorter = 2;
                 match refusal {
-                    Refusal::TooStretched | Refusal::TooMuchEnergy => report.stretched += 1,
+                    Refusal::TooStretched { share } => {
+                        report.stretched += 1;
+                        if share > HOPELESS && length > 2 * self.settings.time.shortest() {
+                            shorter = 4;
+                        }
+                    }
+                    Refusal::TooMuchEnergy => report.stretched += 1,
                     // a crossing after a motion without impacts is a bug: no retry may hide it
                     Refusal::NotCertified(error)
                         if length <= self.settings.time.shortest()
@@ -359,7 +369,7 @@ impl Simulation {
                     }
                     Refusal::NotCertified(_) => report.retries += 1,
                 }
-                length /= 2;
+                length /= shorter;
             };
             self.tick += length;
             // doubled intervals must still land on frames: only where the tick is a multiple of them
