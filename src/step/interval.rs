@@ -19,7 +19,7 @@ use super::settings::{Settings, VelocityUpdate};
 use crate::dynamics::{Dynamics, Proposal, Tension};
 use crate::error::{Pinch, StepError};
 use crate::geometry::mesh::{check_positions, flush_tiny};
-use crate::geometry::{Collider, Impact, Proof, Proximity};
+use crate::geometry::{Collider, Impact, Pair, Proof, Proximity};
 use crate::grid;
 use crate::response::squeeze::{NoRoom, squeeze};
 use crate::response::{
@@ -141,6 +141,8 @@ pub(crate) struct Settled {
     pub(crate) tension: Vec<Tension>,
     /// By repulsions and response, as a share of what is allowed.
     pub(crate) strain: f64,
+    /// How far anything would have gone through anything else, at most, in edges.
+    pub(crate) pace: f64,
 }
 
 impl<'a> Interval<'a> {
@@ -503,10 +505,26 @@ impl<'a> Interval<'a> {
         };
         Settled {
             figures,
+            pace: self.pace(),
             pressed: self.repelled.pressed,
             tension: self.proposal.tension,
             strain: self.strain,
         }
+    }
+
+    /// The furthest that what was foreseen to meet would have gone against each other, in edges.
+    fn pace(&self) -> f64 {
+        let x0 = self.terms.start.positions();
+        let pace = |coming: &Coming| {
+            let point = &coming.point;
+            let [a, b, c, d] = point.vertices.map(|v| x0[v as usize]);
+            let edge = match coming.pair {
+                Pair::VertexFace { .. } => b.distance(c).max(c.distance(d)).max(d.distance(b)),
+                Pair::EdgeEdge { .. } => a.distance(b).max(c.distance(d)),
+            };
+            (point.gap(x0) - point.gap(&self.expected)) / edge
+        };
+        self.coming.iter().map(pace).fold(0.0, f64::max)
     }
 
     fn settle_velocities(&mut self, next: &mut Verified) {

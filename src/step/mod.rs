@@ -115,6 +115,9 @@ pub struct Checkpoint {
 /// stretch where something is stopped, four times where something lies.
 const CALM: f64 = 0.4;
 
+/// Nor does it grow where something would then go further against something else than this many edges.
+const FAST: f64 = 12.0;
+
 /// An interval that would have stretched it by more than this multiple of the limit is tried at a quarter of its length.
 const HOPELESS: f64 = 8.0;
 
@@ -375,7 +378,8 @@ impl Simulation {
             // doubled intervals must still land on frames: only where the tick is a multiple of them
             let may_grow = 2 * length <= self.settings.time.longest()
                 && self.tick.is_multiple_of(2 * length)
-                && settled.strain <= CALM;
+                && settled.strain <= CALM
+                && 2.0 * settled.pace <= FAST;
             self.interval = if may_grow { 2 * length } else { length };
             report += &settled.figures;
             self.look_at_tangles(&mut report.phases);
