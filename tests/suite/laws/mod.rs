@@ -3,5 +3,6 @@
 mod friction;
 mod friction_laws;
 mod in_loops;
+mod liveliness;
 mod shared_zone;
 mod step_laws;
