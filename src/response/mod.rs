@@ -116,14 +116,15 @@ impl Stage {
             Self::Inelastic(stage) => {
                 Memory::Inelastic(Box::new(inelastic::Zones::new(candidate, stage.form)))
             }
-            Self::Volume(_) => Memory::Volume(Box::new(volume::Cushion::new())),
+            Self::Volume(_) => Memory::Volume(Box::new(volume::Cushion::default())),
             Self::Hold(_) => Memory::Hold(hold::HeldZones::new(candidate)),
         }
     }
 
-    /// Whether some impacts wait in the first round, see [`due`]; not in forms that are a paper's word for word.
+    /// Whether some impacts wait in the first round, see [`due`]. Not for pressures, which hold only
+    /// together: a part of a pile would be pushed through the rest.
     fn puts_off(&self) -> bool {
-        !matches!(self, Self::Volume(stage) if stage.form == VolumeForm::Paper)
+        !matches!(self, Self::Volume(_))
     }
 
     /// Changes end positions; returns the vertices that it moved, ascending.

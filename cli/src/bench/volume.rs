@@ -12,8 +12,8 @@ use glam::{DVec3, dvec3};
 use percale::geometry::{Asked, Collider, Mesh, Mode};
 use percale::response::volume::minres::{Until, solve};
 use percale::response::volume::system::System;
-use percale::response::volume::tetrahedron;
-use percale::response::{ImpulseForm, Impulses, Stage, Volume, VolumeForm, respond};
+use percale::response::volume::{Recipe, tetrahedron};
+use percale::response::{ImpulseForm, Impulses, Stage, Volume, respond};
 use percale::scene::shapes::{Shape, Sheet};
 use percale::{Candidate, Impact, Surfaces, verify};
 
@@ -35,6 +35,10 @@ pub(super) struct VolumeBench {
     /// How far they are sent through each other, in distances between two sheets
     #[arg(long, default_value_t = 2.0)]
     depth: f64,
+    /// The lowest sheet stays where it is and the highest comes down by this share of the height of the stack, both scripted; the sheets between
+    /// them lie still. In place of ripples
+    #[arg(long, conflicts_with = "depth")]
+    pressed: Option<f64>,
     /// Methods, by name; all of them if none is given
     #[arg(long, value_delimiter = ',')]
     methods: Vec<String>,
@@ -69,12 +73,14 @@ struct Method {
 }
 
 fn methods() -> Vec<Method> {
-    let volume = |form| {
+    let volume = |recipe| {
         Stage::Volume(Volume {
-            form,
+            recipe: Some(recipe),
             ..Volume::default()
         })
     };
+    let paper = Recipe::PAPER;
+    let rounds = u32::MAX;
     let impulses = |form| {
         Stage::Impulses(Impulses {
             form,
@@ -83,8 +89,23 @@ fn methods() -> Vec<Method> {
     };
     let named = |name| Stage::named(name).expect("a stage of this name");
     let each = [
-        ("volume-paper", volume(VolumeForm::Paper)),
-        ("volume", volume(VolumeForm::Pushing)),
+        ("volume-paper", volume(paper)),
+        ("paper-rounds", volume(Recipe { rounds, ..paper })),
+        (
+            "paper-scaled",
+            volume(Recipe {
+                is_scaled: true,
+                ..paper
+            }),
+        ),
+        ("volume", volume(Recipe::REPEATED)),
+        (
+            "volume-full-steps",
+            volume(Recipe {
+                share: 1.0,
+                ..Recipe::REPEATED
+            }),
+        ),
         ("impulses-notes", impulses(ImpulseForm::Notes)),
         ("impulses", impulses(ImpulseForm::Remembered)),
         ("inelastic", named("inelastic")),
@@ -108,7 +129,7 @@ struct Stack {
 }
 
 impl Stack {
-    fn new(layers: u32, cells: u32, depth: f64) -> Result<Self, Failure> {
+    fn new(layers: u32, cells: u32, depth: f64, pressed: Option<f64>) -> Result<Self, Failure> {
         let side = CELL * f64::from(cells);
         let sheet = Shape::Sheet(Sheet {
             size: [side, side],
@@ -129,13 +150,22 @@ impl Stack {
                     sin * p.x + cos * p.z,
                 );
                 x0.push(p);
-                x1.push(p + way(p, layer, depth * SPACING));
+                x1.push(match pressed {
+                    None => p + way(p, layer, depth * SPACING),
+                    Some(share) if layer + 1 == layers => p.with_y((1.0 - share) * p.y),
+                    Some(_) => p,
+                });
             }
         }
         let mesh = Arc::new(Mesh::new(x0.len(), faces)?);
         // 0.2 kg/m²
         let mass = percale::resolve::lumped_mass(&mesh, &x0);
-        let inverse_mass = mass.iter().map(|m| 1.0 / (0.2 * m)).collect();
+        let mut inverse_mass: Vec<f64> = mass.iter().map(|m| 1.0 / (0.2 * m)).collect();
+        if pressed.is_some() {
+            let n = n as usize;
+            inverse_mass[..n].fill(0.0);
+            inverse_mass[(layers as usize - 1) * n..].fill(0.0);
+        }
         Ok(Self {
             mesh,
             x0,
@@ -203,7 +233,7 @@ impl VolumeBench {
 
     /// What an iteration of the coupled solve costs at one size.
     fn cost(&self, cells: u32, curves: &mut String) -> Result<(), Failure> {
-        let stack = Stack::new(self.layers, cells, self.depth)?;
+        let stack = Stack::new(self.layers, cells, self.depth, self.pressed)?;
         let mut impacts = stack.impacts(&mut Collider::new(&stack.mesh))?;
         impacts.sort_unstable_by_key(|impact| impact.pair);
         let mobility = stack.inverse_mass.iter().map(|w| w.sqrt()).collect();
@@ -264,7 +294,7 @@ impl VolumeBench {
 
     /// Every method once at one size.
     fn race(&self, cells: u32, methods: &mut [Method]) -> Result<(), Failure> {
-        let stack = Stack::new(self.layers, cells, self.depth)?;
+        let stack = Stack::new(self.layers, cells, self.depth, self.pressed)?;
         let surfaces = stack.surfaces()?;
         let still = vec![DVec3::ZERO; stack.x0.len()];
         let start = verify::start(Arc::clone(&stack.mesh), stack.x0.clone(), still)?;
@@ -282,7 +312,7 @@ impl VolumeBench {
             let resolved = verify::accept(candidate, &mut collider, proof).is_ok();
             let work = response.volume;
             say!(
-                "{:8} {:8}  {:16} {:>8} {:5} {:7} {:7} {:11} {:9.1e} {:12.3} {:6.2}",
+                "{:8} {:8}  {:17} {:>7} {:5} {:7} {:7} {:11} {:9.1e} {:12.3} {:6.2}",
                 stack.x0.len(),
                 response.met.len(),
                 method.name,

@@ -15,7 +15,8 @@ pub trait Symmetric {
 /// When a solve ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Until {
-    /// Residual as a share of the right side, or `|A r|` as a share of `|A| |r|`.
+    /// Residual as a share of the right side, or `|A r|` as a share of `|A| |r|`: what is left is then of
+    /// directions that the matrix hardly knows.
     pub tolerance: f64,
     /// Products with the matrix.
     pub max_iterations: u32,

@@ -18,30 +18,27 @@
 //!
 //! The paper's form differs from the paper in what its print leaves open or has wrong: tetrahedra
 //! are never re-oriented at x*; Table 1 prints x*ⁿ for xⁿ; the system is semi-definite, and MINRES
-//! ends at [`Until`] of [`Volume::PAPER`]. It sees the impacts that all stages see, with their
+//! ends as [`Recipe::PAPER`] says. It sees the impacts that all stages see, with their
 //! separation.
 //!
 //! We differ, unless `form = "paper"`; what each is worth is in docs/measurements.md:
-//! - Pressures push and never pull, and volumes may be larger than asked for: no sticking.
-//! - The volume asked for is that of the thickness, or of the start gap if that is less: the rule of
-//!   all stages. The paper's keeps two surfaces as far apart as they were when the interval began.
-//! - The first step of a row has the gradient of its time of impact, where the tetrahedron is flat
-//!   and its gradient the contact normal.
-//! - Full steps, halved where they would make it worse; they end when all volumes are kept.
-//! - Pairs stay on the list within a response. Pushed against each other, two of them cannot take
-//!   turns.
+//! - Detection goes on until nothing meets, as long as there are rounds; three are not enough for
+//!   what is pressed.
+//! - Rows are scaled to a diagonal of ones: a quarter fewer iterations.
 //! - Edges that are parallel when they meet span nothing: they get the row of their contact point.
-//! - Rows are scaled to a diagonal of ones.
+//!
+//! Tried and not taken, since fewer piles are resolved: pressures that only push, the thickness in
+//! place of the volume at the start, pairs that stay on the list, full steps. To keep all volumes of a
+//! pile is what makes its pressures fit together.
 //!
 //! No friction, in either form: that is the repulsions' and the settling velocities' part.
 //!
 //! Guaranteed: linear momentum of free vertices, up to rounding. Kinetic energy does not grow to
-//! first order in the interval; what the goal adds where it lies beyond the start is reported
-//! ([`VolumeWork::goal_energy`]). Not guaranteed: that impacts run out. Volumes of one sign at both
+//! first order in the interval. Not guaranteed: that impacts run out. Volumes of one sign at both
 //! ends do not exclude a meeting in between: only detection knows.
 
 pub mod minres;
-mod pushing;
+mod rows;
 pub mod system;
 pub mod tetrahedron;
 
@@ -52,9 +49,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use self::minres::Until;
-use self::pushing::Pushing;
+use self::rows::Row;
 use self::system::System;
-use crate::geometry::{ContactPoint, Impact};
+use crate::geometry::{ContactPoint, Impact, Pair};
 use crate::state::Candidate;
 
 /// Settings of the volume stage.
@@ -63,18 +60,21 @@ use crate::state::Candidate;
 pub struct Volume {
     /// Rounds of detection before the next stage takes over, 3 at most in the paper's form; 0 switches the stage off.
     pub max_rounds: u32,
-    /// What is asked of the tetrahedra.
+    /// How it is done.
     pub form: VolumeForm,
+    /// How, in place of what the form says. Not a key of scenes: for measurements of what each part is worth.
+    #[serde(skip)]
+    pub recipe: Option<Recipe>,
 }
 
-/// What is asked of the tetrahedra between what meets.
+/// How the volumes between what meets are kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum VolumeForm {
-    /// Room for the thickness; pressures push and never pull: ours.
+    /// Until nothing meets, with scaled rows, and contact points where edges are parallel: ours.
     #[default]
-    Pushing,
-    /// The volume that they had at the start, by three rounds of five damped Newton steps \[SMT08\].
+    Repeated,
+    /// Three rounds of five damped Newton steps \[SMT08\].
     Paper,
 }
 
@@ -82,19 +82,52 @@ impl Default for Volume {
     fn default() -> Self {
         Self {
             max_rounds: 20,
-            form: VolumeForm::Pushing,
+            form: VolumeForm::Repeated,
+            recipe: None,
         }
     }
 }
 
-/// Rounds of detection of the paper, N.
-const PAPER_ROUNDS: u32 = 3;
+/// How pressures are found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Recipe {
+    /// Rounds of detection, at most: the paper's N.
+    pub rounds: u32,
+    /// Newton steps between two of them: the paper's M.
+    pub steps: u32,
+    /// Share of a Newton step that is taken: the paper's γ.
+    pub share: f64,
+    /// When a solve ends.
+    pub until: Until,
+    /// Whether rows are scaled to a diagonal of ones.
+    pub is_scaled: bool,
+    /// Whether edges that are parallel when they meet get the row of their contact point.
+    pub minds_parallel: bool,
+}
 
-/// Newton steps between two rounds of detection, the paper's M.
-const PAPER_STEPS: u32 = 5;
+impl Recipe {
+    /// Table 1 of \[SMT08\], and nothing else. The paper does not say when MINRES ends: further on, pressures of rows that contradict each
+    /// other grow without end, and cloth is thrown about (docs/measurements.md).
+    pub const PAPER: Self = Self {
+        rounds: 3,
+        steps: 5,
+        share: 0.3,
+        until: Until {
+            tolerance: 1e-3,
+            max_iterations: 300,
+        },
+        is_scaled: false,
+        minds_parallel: false,
+    };
 
-/// Share of a Newton step that is taken, the paper's γ.
-const PAPER_SHARE: f64 = 0.3;
+    /// What measures best.
+    pub const REPEATED: Self = Self {
+        rounds: u32::MAX,
+        is_scaled: true,
+        minds_parallel: true,
+        ..Self::PAPER
+    };
+}
 
 /// What the solves of a stage took, for reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -111,9 +144,6 @@ pub struct VolumeWork {
     pub largest_residual: f64,
     /// Most tetrahedra in one system.
     pub most_rows: usize,
-    /// Kinetic energy that pressures gave by asking for more volume than there was at the start, in
-    /// joules: the work of the thickness.
-    pub goal_energy: f64,
 }
 
 impl VolumeWork {
@@ -135,36 +165,26 @@ impl std::ops::AddAssign for VolumeWork {
         self.unfinished += more.unfinished;
         self.largest_residual = self.largest_residual.max(more.largest_residual);
         self.most_rows = self.most_rows.max(more.most_rows);
-        self.goal_energy += more.goal_energy;
     }
 }
 
 /// What the stage remembers between rounds.
+#[derive(Default)]
 pub(super) struct Cushion {
     work: VolumeWork,
-    pushing: Pushing,
-    /// Of the paper's form: by the vertices of the pair, so that each counts once.
-    pushed: BTreeMap<[u32; 4], ContactPoint>,
+    /// Points with a pressure that pushed.
+    pushed: BTreeMap<Pair, ContactPoint>,
 }
 
 impl Cushion {
-    pub(super) fn new() -> Self {
-        Self {
-            work: VolumeWork::default(),
-            pushing: Pushing::default(),
-            pushed: BTreeMap::new(),
-        }
-    }
-
     /// What the solves took.
     pub(super) fn work(&self) -> VolumeWork {
         self.work
     }
 
     /// Points with a pressure that pushed.
-    pub(super) fn pushed(&self) -> Vec<ContactPoint> {
-        let paper = self.pushed.values().copied();
-        paper.chain(self.pushing.pushed()).collect()
+    pub(super) fn pushed(&self) -> impl Iterator<Item = ContactPoint> {
+        self.pushed.values().copied()
     }
 }
 
@@ -248,18 +268,16 @@ fn mobility(vertices: &[u32], inverse_mass: &[f64]) -> Vec<f64> {
 }
 
 impl Volume {
-    /// When solves end in the paper's form. The paper names the method only; a thousandth of the
-    /// right side is below what 0.3 of a step leaves.
-    pub const PAPER: Until = Until {
-        tolerance: 1e-3,
-        max_iterations: 300,
-    };
+    fn recipe(&self) -> Recipe {
+        let of_form = match self.form {
+            VolumeForm::Repeated => Recipe::REPEATED,
+            VolumeForm::Paper => Recipe::PAPER,
+        };
+        self.recipe.unwrap_or(of_form)
+    }
 
     pub(super) fn rounds(&self) -> u32 {
-        match self.form {
-            VolumeForm::Pushing => self.max_rounds,
-            VolumeForm::Paper => self.max_rounds.min(PAPER_ROUNDS),
-        }
+        self.max_rounds.min(self.recipe().rounds)
     }
 
     /// Changes end positions; returns the vertices that moved, ascending.
@@ -269,51 +287,58 @@ impl Volume {
         cushion: &mut Cushion,
         candidate: &mut Candidate<'_>,
     ) -> Vec<u32> {
+        let recipe = self.recipe();
         // in the order of the mesh: rows next to each other share vertices, and memory
         let mut impacts: Vec<&Impact> = impacts
             .iter()
             .filter(|impact| candidate.inverse_mass_of(&impact.point()) > 0.0)
             .collect();
         impacts.sort_unstable_by_key(|impact| impact.pair);
-        let before = candidate.x.clone();
-        match self.form {
-            VolumeForm::Pushing => {
-                let Cushion { pushing, work, .. } = cushion;
-                pushing.apply(&impacts, candidate, work);
+        let rows = impacts.iter();
+        let rows: Vec<Row> = rows.map(|i| Row::of(i, &recipe, candidate)).collect();
+        let (vertices, four) = numbered(rows.iter().map(Row::vertices));
+        let mut system = System::new(four, mobility(&vertices, candidate.inverse_mass));
+        let before: Vec<DVec3> = vertices.iter().map(|&v| candidate.x[v as usize]).collect();
+        for _ in 0..recipe.steps {
+            let solved = recipe.step(&rows, &mut system, &candidate.x);
+            cushion.work.add(rows.len(), &solved);
+            let step = system.displacement(&solved.x);
+            if step.iter().any(|step| !step.is_finite()) {
+                break; // what is left is judged by others
             }
-            VolumeForm::Paper => as_printed(&impacts, cushion, candidate),
+            for (&v, step) in vertices.iter().zip(&step) {
+                candidate.x[v as usize] += recipe.share * step;
+            }
+            for (impact, p) in impacts.iter().zip(&solved.x) {
+                if *p > 0.0 {
+                    cushion.pushed.insert(impact.pair, impact.point());
+                }
+            }
         }
-        let moved = before.iter().zip(&candidate.x).enumerate();
+        let moved = vertices.iter().zip(&before);
         moved
-            .filter_map(|(v, (a, b))| (a != b).then_some(v as u32))
+            .filter_map(|(&v, x)| (candidate.x[v as usize] != *x).then_some(v))
             .collect()
     }
 }
 
-/// The inner loop of Table 1.
-fn as_printed(impacts: &[&Impact], cushion: &mut Cushion, candidate: &mut Candidate<'_>) {
-    let each = impacts.iter().map(|impact| Cell::of(impact, candidate));
-    let cells: Vec<Cell> = each.collect();
-    let (vertices, rows) = numbered(cells.iter().map(|cell| cell.vertices));
-    let mut system = System::new(rows, mobility(&vertices, candidate.inverse_mass));
-    for _ in 0..PAPER_STEPS {
-        let x = &candidate.x;
-        system.set(|row| (cells[row].gradient(x), 1.0));
-        let lack = cells.iter().map(|cell| cell.goal - cell.volume(x));
-        let lack: Vec<f64> = lack.collect();
-        let solved = minres::solve(&system, &lack, &Volume::PAPER);
-        cushion.work.add(cells.len(), &solved);
-        let step = system.displacement(&solved.x);
-        if step.iter().any(|step| !step.is_finite()) {
-            break; // what is left is judged by others
-        }
-        for (&v, step) in vertices.iter().zip(&step) {
-            candidate.x[v as usize] += PAPER_SHARE * step;
-        }
-        for (impact, p) in impacts.iter().zip(&solved.x) {
-            if *p > 0.0 {
-                cushion.pushed.insert(impact.vertices, impact.point());
+impl Recipe {
+    /// The pressures of one Newton step, for a system of the same rows.
+    fn step(&self, rows: &[Row], system: &mut System, x: &[DVec3]) -> minres::Solved {
+        let mut scale = vec![1.0; rows.len()];
+        system.set(|i| (rows[i].gradient(x), 1.0));
+        if self.is_scaled {
+            for (i, scale) in scale.iter_mut().enumerate() {
+                let diagonal = system.diagonal(i);
+                *scale = match diagonal > 0.0 {
+                    true => diagonal.sqrt().recip(),
+                    false => 0.0, // four points in one place: nothing can be said of them
+                };
             }
+            system.set(|i| (rows[i].gradient(x), scale[i]));
         }
+        let lack = rows.iter().zip(&scale);
+        let lack: Vec<f64> = lack.map(|(row, s)| s * row.defect(x)).collect();
+        minres::solve(system, &lack, &self.until)
     }
 }

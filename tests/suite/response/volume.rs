@@ -133,7 +133,8 @@ fn in_short_intervals_the_response_is_the_inelastic_impulse_and_the_error_is_of_
     // five steps of 0.3 leave this much of the defect
     let left = 0.7f64.powi(5);
     for (kind, (at, speeds)) in ["vertex-face", "edge-edge"].iter().zip(meetings()) {
-        for (form, share) in [(VolumeForm::Paper, 1.0 - left), (VolumeForm::Pushing, 1.0)] {
+        for form in [VolumeForm::Paper, VolumeForm::Repeated] {
+            let share = 1.0 - left;
             let (mut impulse, mut energy, mut angular) = (Vec::new(), Vec::new(), Vec::new());
             for k in 5..12 {
                 let dt = 0.5f64.powi(k);
@@ -158,13 +159,17 @@ fn in_short_intervals_the_response_is_the_inelastic_impulse_and_the_error_is_of_
                     .fold(0.0, f64::max);
                 impulse.push(error / size);
                 let before = case.energy(&case.wanted);
-                let [after, least] = [&x, &inelastic].map(|x| case.energy(x));
+                let after = case.energy(&x);
                 assert!(after < before, "{form:?}, dt {dt}: {after} of {before}");
-                energy.push((after - least).abs() / before);
+                // of the same share of the inelastic impulse
+                let each = case.wanted.iter().zip(&inelastic);
+                let least: Vec<DVec3> = each.map(|(x, y)| x.lerp(*y, share)).collect();
+                energy.push((after - case.energy(&least)).abs() / before);
                 let turned = case.angular_momentum(&x) - case.angular_momentum(&case.wanted);
                 angular.push(turned.length() / case.angular_momentum(&case.wanted).length());
                 let lost = case.momentum(&x) - case.momentum(&case.wanted);
-                assert!(lost.length() < 1e-13 * dt, "{lost}");
+                // six vertices of up to 2 kg, each rounded six times by half an ulp of 2 m
+                assert!(lost.length() < 2e-14, "{lost}");
             }
             println!(
                 "{kind}, {form:?}: impulse {impulse:?}, orders {:.2?}",
@@ -175,15 +180,13 @@ fn in_short_intervals_the_response_is_the_inelastic_impulse_and_the_error_is_of_
                 orders(&angular)
             );
             println!(
-                "  energy beyond the least {energy:?}, orders {:.2?}",
+                "  energy beside that of the inelastic impulse {energy:?}, orders {:.2?}",
                 orders(&energy)
             );
             let last = |errors: &[f64]| *orders(errors).last().unwrap();
             assert!(last(&impulse) > 0.9, "{kind}, {form:?}");
             assert!(last(&angular) > 0.9, "{kind}, {form:?}");
-            if form == VolumeForm::Pushing {
-                assert!(last(&energy) > 0.9, "{kind}");
-            }
+            assert!(last(&energy) > 0.9, "{kind}, {form:?}");
         }
     }
 }
@@ -218,7 +221,7 @@ fn falling(cells: u32, scale: f64) -> Case {
 
 #[test]
 fn a_crowd_is_resolved_with_its_momentum_and_without_more_energy() {
-    for form in [VolumeForm::Paper, VolumeForm::Pushing] {
+    for form in [VolumeForm::Paper, VolumeForm::Repeated] {
         for scale in [1.0, 0.25, 0.0625] {
             let case = falling(10, scale);
             let (x, response, accepted) = case.respond(volume(form));
@@ -226,18 +229,17 @@ fn a_crowd_is_resolved_with_its_momentum_and_without_more_energy() {
                 solves,
                 iterations,
                 largest_residual,
-                goal_energy,
                 ..
             } = response.volume;
             let share = case.energy(&x) / case.energy(&case.wanted);
             println!(
                 "{form:?}, scale {scale}: {} impacts, {} rounds, {solves} solves, {iterations} iterations, residual \
-                 {largest_residual:.1e}, energy kept {share:.3}, by the goal {goal_energy:.1e} J, accepted {accepted}",
+                 {largest_residual:.1e}, energy kept {share:.3}, accepted {accepted}",
                 response.met.len(),
                 response.rounds.len()
             );
             assert!(accepted && response.left == 0, "{form:?}, {scale}");
-            assert!(solves > 0 && iterations > 0 && goal_energy >= 0.0);
+            assert!(solves > 0 && iterations > 0);
             assert!(share < 1.0, "{share}");
             let lost = (case.momentum(&x) - case.momentum(&case.wanted)).length();
             assert!(
@@ -262,7 +264,7 @@ fn what_has_gone_far_through_is_brought_back_to_its_own_side() {
             if scripted {
                 inverse_mass[3..].fill(0.0);
             }
-            for form in [VolumeForm::Paper, VolumeForm::Pushing] {
+            for form in [VolumeForm::Paper, VolumeForm::Repeated] {
                 let case = Case::new(&mesh, &x, wanted.clone(), inverse_mass.clone(), 1e-3);
                 let (end, _, accepted) = case.respond(volume(form));
                 assert!(accepted, "{form:?}, {depth}, {scripted}");
@@ -290,7 +292,7 @@ fn parallel_edges_that_meet_in_their_plane_are_parted() {
     let mut wanted = x.to_vec();
     wanted[..3].iter_mut().for_each(|p| p.z -= 0.05);
     let case = Case::new(&mesh, &x, wanted, vec![1.0; 6], 1e-3);
-    let (end, response, accepted) = case.respond(volume(VolumeForm::Pushing));
+    let (end, response, accepted) = case.respond(volume(VolumeForm::Repeated));
     assert!(response.met.iter().any(|impact| !impact.is_vertex_face()));
     assert!(accepted, "{end:?}");
 }
@@ -298,7 +300,7 @@ fn parallel_edges_that_meet_in_their_plane_are_parted() {
 #[test]
 fn the_bits_do_not_depend_on_the_number_of_threads() {
     let case = falling(60, 1.0);
-    for form in [VolumeForm::Paper, VolumeForm::Pushing] {
+    for form in [VolumeForm::Paper, VolumeForm::Repeated] {
         let ends = [1, 2].map(|threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
             let stage = volume(form);
