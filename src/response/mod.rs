@@ -116,7 +116,7 @@ impl Stage {
             Self::Inelastic(stage) => {
                 Memory::Inelastic(Box::new(inelastic::Zones::new(candidate, stage.form)))
             }
-            Self::Volume(_) => Memory::Volume(Box::new(volume::Cushion::default())),
+            Self::Volume(_) => Memory::Volume(Box::default()),
             Self::Hold(_) => Memory::Hold(hold::HeldZones::new(candidate)),
         }
     }
