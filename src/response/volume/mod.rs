@@ -27,9 +27,9 @@
 //! - Rows are scaled to a diagonal of ones: a quarter fewer iterations.
 //! - Edges that are parallel when they meet span nothing: they get the row of their contact point.
 //!
-//! Tried and not taken, since fewer piles are resolved: pressures that only push, the thickness in
-//! place of the volume at the start, pairs that stay on the list, full steps. To keep all volumes of a
-//! pile is what makes its pressures fit together.
+//! Tried and not taken, since fewer piles are resolved: pressures that only push; that with the
+//! thickness in place of the volume at the start, and with pairs that stay on the list. To keep all
+//! volumes of a pile is what makes its pressures fit together.
 //!
 //! No friction, in either form: that is the repulsions' and the settling velocities' part.
 //!
