@@ -8,6 +8,7 @@ mod record;
 mod scenes;
 mod sheet;
 mod table;
+mod volume;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -28,6 +29,7 @@ use dynamics::DynamicsBench;
 use paths::PathsBench;
 use query::QueryBench;
 use scenes::ScenesBench;
+use volume::VolumeBench;
 
 /// Measure the parts of Percale
 #[derive(Debug, clap::Args)]
@@ -42,6 +44,7 @@ enum Part {
     Query(QueryBench),
     Paths(PathsBench),
     Cure(CureBench),
+    Volume(VolumeBench),
     Dynamics(DynamicsBench),
     Scenes(ScenesBench),
 }
@@ -121,6 +124,7 @@ impl Bench {
             Part::Query(query) => query.run(),
             Part::Paths(paths) => paths.run(),
             Part::Cure(cure) => cure.run(),
+            Part::Volume(volume) => volume.run(),
             Part::Dynamics(dynamics) => dynamics.run(),
             Part::Scenes(scenes) => scenes.run(),
         }

@@ -52,7 +52,7 @@ pub(crate) struct Resolve {
     /// Write the velocities of RESULT, in m/s: a line `x y z` for each vertex
     #[arg(long, value_name = "FILE")]
     velocities: Option<PathBuf>,
-    /// Stages, in order, of impulses, `rigid_zones`, inelastic, hold [default: impulses, inelastic, hold]
+    /// Stages, in order, of impulses, `rigid_zones`, inelastic, volume, hold [default: impulses, inelastic, hold]
     #[arg(long, value_delimiter = ',')]
     response: Vec<String>,
     /// Print one JSON object

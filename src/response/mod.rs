@@ -17,6 +17,7 @@ pub mod pass;
 pub mod repulsion;
 pub mod rigid_zones;
 pub mod squeeze;
+pub mod volume;
 mod zones;
 
 use glam::DVec3;
@@ -32,6 +33,7 @@ pub use inelastic::{Inelastic, Precision};
 pub use pass::{Pass, Scope};
 pub use repulsion::{Coming, Pressed, Repelled, Repulsion, RepulsionForm};
 pub use rigid_zones::RigidZones;
+pub use volume::{Volume, VolumeForm, VolumeWork};
 
 use crate::geometry::critical::is_critical;
 use crate::geometry::{
@@ -50,6 +52,8 @@ pub enum Stage {
     RigidZones(RigidZones),
     /// Connected impacts are solved as a whole: the approach stops, sliding goes on.
     Inelastic(Inelastic),
+    /// All impacts at once: what lies between them keeps its volume.
+    Volume(Volume),
     /// Last resort: vertices in impact go only a certified fraction of their motion.
     Hold(Hold),
 }
@@ -62,6 +66,8 @@ enum Memory {
     RigidZones(rigid_zones::FusedZones),
     /// Contacts and zones.
     Inelastic(Box<inelastic::Zones>),
+    /// Pressures, and what the solves took.
+    Volume(Box<volume::Cushion>),
     /// Zones and how far each may go.
     Hold(hold::HeldZones),
 }
@@ -73,13 +79,14 @@ impl Stage {
             "impulses" => Some(Self::Impulses(Impulses::default())),
             "rigid_zones" => Some(Self::RigidZones(RigidZones::default())),
             "inelastic" => Some(Self::Inelastic(Inelastic::default())),
+            "volume" => Some(Self::Volume(Volume::default())),
             "hold" => Some(Self::Hold(Hold::default())),
             _ => None,
         }
     }
 
     /// Names of all stages.
-    pub const NAMES: &[&str] = &["impulses", "rigid_zones", "inelastic", "hold"];
+    pub const NAMES: &[&str] = &["impulses", "rigid_zones", "inelastic", "volume", "hold"];
 
     /// Name, as in scene files and reports.
     pub fn name(&self) -> &'static str {
@@ -87,6 +94,7 @@ impl Stage {
             Self::Impulses(_) => "impulses",
             Self::RigidZones(_) => "rigid_zones",
             Self::Inelastic(_) => "inelastic",
+            Self::Volume(_) => "volume",
             Self::Hold(_) => "hold",
         }
     }
@@ -96,6 +104,7 @@ impl Stage {
             Self::Impulses(stage) => stage.max_rounds,
             Self::RigidZones(_) => rigid_zones::MAX_ROUNDS,
             Self::Inelastic(stage) => stage.max_rounds,
+            Self::Volume(stage) => stage.rounds(),
             Self::Hold(_) => hold::MAX_ROUNDS,
         }
     }
@@ -107,8 +116,15 @@ impl Stage {
             Self::Inelastic(stage) => {
                 Memory::Inelastic(Box::new(inelastic::Zones::new(candidate, stage.form)))
             }
+            Self::Volume(_) => Memory::Volume(Box::default()),
             Self::Hold(_) => Memory::Hold(hold::HeldZones::new(candidate)),
         }
+    }
+
+    /// Whether some impacts wait in the first round, see [`due`]. Not for pressures, which hold only
+    /// together: a part of a pile would be pushed through the rest.
+    fn puts_off(&self) -> bool {
+        !matches!(self, Self::Volume(_))
     }
 
     /// Changes end positions; returns the vertices that it moved, ascending.
@@ -127,6 +143,9 @@ impl Stage {
             }
             (Self::Inelastic(stage), Memory::Inelastic(zones)) => {
                 stage.apply(impacts, zones, candidate)
+            }
+            (Self::Volume(stage), Memory::Volume(cushion)) => {
+                stage.apply(impacts, cushion, candidate)
             }
             (Self::Hold(stage), Memory::Hold(zones)) => stage.apply(impacts, zones, candidate),
             _ => unreachable!("Stage::memory gives each stage its own"),
@@ -223,6 +242,8 @@ pub struct Response {
     pub met: Vec<Impact>,
     /// Zones that the inelastic projection had to leave to the next stage.
     pub unsolved: usize,
+    /// What the solves of the volume stage took.
+    pub volume: VolumeWork,
     /// Vertices that a rigid or held zone moved, ascending: their mean velocity is all that they
     /// have left.
     pub zoned: Vec<u32>,
@@ -371,7 +392,7 @@ impl Responding<'_> {
             }
             self.count(stage, &own);
             let mut changed = Vec::new();
-            if self.response.rounds.len() == 1 {
+            if self.response.rounds.len() == 1 && stage.puts_off() {
                 changed = stage.apply(&due(&own, candidate), &mut memory, candidate);
             }
             if changed.is_empty() {
@@ -394,6 +415,10 @@ impl Responding<'_> {
             Memory::Inelastic(zones) => {
                 response.pushed.extend(zones.pushed());
                 response.unsolved += zones.unsolved();
+            }
+            Memory::Volume(cushion) => {
+                response.pushed.extend(cushion.pushed());
+                response.volume += cushion.work();
             }
             Memory::RigidZones(_) | Memory::Hold(_) => {}
         }

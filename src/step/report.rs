@@ -6,7 +6,7 @@ use std::ops::AddAssign;
 use cpu_time::ProcessTime;
 use serde::{Deserialize, Serialize};
 
-use crate::response::{Account, Response, Stage, squeeze};
+use crate::response::{Account, Response, Stage, VolumeWork, squeeze};
 
 /// Impacts by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -164,6 +164,9 @@ pub struct Figures {
     /// Zones that the inelastic projection had to leave to the next stage or to a shorter interval, in accepted intervals.
     #[serde(default)]
     pub unsolved_zones: usize,
+    /// What the solves of the volume stage took, in accepted intervals.
+    #[serde(default)]
+    pub volume: VolumeWork,
     /// What repulsions and stages did to momentum and energy, summed over the accepted intervals in which they acted.
     pub stages: BTreeMap<String, Account>,
     /// Free vertices that could not be put on the output grid.
@@ -213,6 +216,7 @@ impl Figures {
         let mut figures = Self {
             intervals: 1,
             unsolved_zones: response.unsolved,
+            volume: response.volume,
             ..Self::default()
         };
         for round in &response.rounds {
@@ -292,6 +296,7 @@ impl AddAssign<&Self> for Figures {
         add_counts(&mut self.rounds, &later.rounds);
         add_counts(&mut self.failsafes, &later.failsafes);
         self.unsolved_zones += later.unsolved_zones;
+        self.volume += later.volume;
         for (stage, account) in &later.stages {
             add_account(&mut self.stages, stage, account);
         }

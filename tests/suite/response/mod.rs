@@ -4,4 +4,5 @@ mod order;
 mod pinch;
 mod resolve;
 mod untangling;
+mod volume;
 mod zones;
