@@ -321,6 +321,8 @@ pub enum StepError {
         count: usize,
         /// The first of them.
         first: [u32; 2],
+        /// All of them, ascending.
+        pairs: Vec<[u32; 2]>,
         /// The bodies they belong to.
         bodies: [String; 2],
     },

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use glam::{DVec2, DVec3};
 use percale::geometry::{Body, BodyKind, Mesh};
 use percale::io::{self, MeshFile, write_atomically};
-use percale::render::contact_sheet;
+use percale::render::{self, Colour, Image, contact_sheet};
 use percale::untangle::{CureReport, CureSettings, Patient, Rest, cure, pattern_lengths};
 use percale::verify;
 use serde::Serialize;
@@ -22,6 +22,8 @@ use crate::resolve::numbers;
 
 /// Intersections that the text for people lists.
 const MAX_LINES: usize = 10;
+/// Of the words on a picture of --render.
+const LABEL: Colour = Colour([40, 44, 52]);
 /// Pixels of one picture of --render.
 const PICTURE: [u32; 2] = [640, 480];
 
@@ -50,6 +52,9 @@ pub(crate) struct Untangle {
     /// Most steps for one mesh
     #[arg(long, value_name = "N", default_value_t = CureSettings::default().max_steps)]
     steps: u32,
+    /// Distance in metres to which layers that crossed are parted in the end, at most a quarter of an edge
+    #[arg(long, value_name = "METRES", default_value_t = 0.0, value_parser = thickness)]
+    thickness: f64,
     /// Draw the mesh before and after, with its intersection paths; a .png file, or a folder for several meshes
     #[arg(long, value_name = "PNG")]
     render: Option<PathBuf>,
@@ -61,6 +66,11 @@ pub(crate) struct Untangle {
 fn jobs(text: &str) -> Result<usize, String> {
     let count = text.parse().ok().filter(|n| (1..=1024).contains(n));
     count.ok_or_else(|| "write a number from 1 to 1024".into())
+}
+
+fn thickness(text: &str) -> Result<f64, String> {
+    let metres = text.parse().ok().filter(|t| (0.0..1.0).contains(t));
+    metres.ok_or_else(|| "write a length from 0 to 1 m".into())
 }
 
 /// A mesh to cure.
@@ -228,6 +238,7 @@ impl Untangle {
         };
         let settings = CureSettings {
             max_steps: self.steps,
+            thickness: self.thickness,
             ..CureSettings::default()
         };
         let cured = cure(patient, &settings)
@@ -359,9 +370,16 @@ fn draw(file: &Path, mesh: &Mesh, before: &[DVec3], after: &[DVec3]) -> Result<(
         Some(first.camera),
     )?;
     second.shows_paths = true;
+    // in the lower left corner, for types are listed in the upper one
+    let labelled = |mut image: Image, label: &str| {
+        let scale = (image.height() / 160).max(1);
+        let at = [4 * scale, image.height() - 12 * scale];
+        render::text(&mut image, label, at, scale, LABEL);
+        (String::new(), image)
+    };
     let cells = [
-        ("before".into(), first.draw(0)?),
-        ("after".into(), second.draw(0)?),
+        labelled(first.draw(0)?, "before"),
+        labelled(second.draw(0)?, "after"),
     ];
     let sheet = contact_sheet(&cells, 2);
     write_atomically(file, |out| sheet.write_png(out))

@@ -68,6 +68,7 @@ fn write_totals<S: Serializer>(figures: &Figures, serializer: S) -> Result<S::Ok
     map.serialize_entry("contour_length", &figures.contour_length)?;
     map.serialize_entry("let_through", &figures.let_through)?;
     map.serialize_entry("new_paths", &figures.new_paths)?;
+    map.serialize_entry("prevented_paths", &figures.prevented_paths)?;
     map.serialize_entry("impacts", &figures.impacts)?;
     map.serialize_entry("rounds", &figures.calls())?;
     map.serialize_entry("intervals", &figures.intervals)?;

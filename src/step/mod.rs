@@ -124,6 +124,17 @@ const HOPELESS: f64 = 8.0;
 /// Doors that are opened for one interval, at most.
 const MOST_DOORS: u32 = 8;
 
+/// What the list of tangles is in an interval of the shortest length.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum List {
+    /// As the last look at the tangles made it.
+    Wide,
+    /// Without what would let new paths come up.
+    Narrow,
+    /// As at first, for the narrow one left no way out.
+    WideAgain,
+}
+
 impl Simulation {
     /// Certifies the start and makes it ready to run.
     ///
@@ -344,6 +355,7 @@ impl Simulation {
         while self.tick < end {
             let mut length = self.affordable(self.interval);
             let mut doors = 0;
+            let mut list = List::Wide;
             let settled = loop {
                 let refusal = match self.attempt(length, &mut report.phases) {
                     Ok(settled) => break settled,
@@ -365,7 +377,7 @@ impl Simulation {
                             || matches!(error, StepError::Crossing { .. }) =>
                     {
                         doors += 1;
-                        if doors > MOST_DOORS || !self.give_way(&error, &mut report) {
+                        if doors > MOST_DOORS || !self.give_way(&error, &mut list, &mut report) {
                             return Err(error);
                         }
                         continue;
@@ -395,17 +407,31 @@ impl Simulation {
 
     /// Opens a door, by name, where the shortest interval was refused and the scene lets it; says
     /// whether it did.
-    fn give_way(&mut self, error: &StepError, report: &mut Figures) -> bool {
+    fn give_way(&mut self, error: &StepError, list: &mut List, report: &mut Figures) -> bool {
         let doors = match error {
-            StepError::NewPath { .. } => {
+            StepError::NewPath { pairs, .. } => {
+                if *list != List::WideAgain
+                    && let Some(narrowed) = tangles::narrowed(&self.state, pairs)
+                    && verify::relist(&mut self.state, narrowed).is_ok()
+                {
+                    *list = List::Narrow;
+                    report.prevented_paths += 1;
+                    return true;
+                }
                 report.new_paths += 1;
-                tangles::beside(&self.state)
+                tangles::around(&self.state, pairs)
             }
             StepError::Pinched(pinch) if self.settings.on_pinch == OnPinch::Tangle => {
                 report.let_through += 1;
                 let near = self.near();
                 let inverse_mass = self.dynamics.inverse_mass();
                 tangles::pinched(&self.state, inverse_mass, pinch, &near)
+            }
+            _ if *list == List::Narrow => {
+                // what is prevented leaves no way out: as it was before, and no more of it in this interval
+                *list = List::WideAgain;
+                self.look_at_tangles(&mut report.phases);
+                return true;
             }
             _ => return false,
         };

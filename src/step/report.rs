@@ -132,9 +132,12 @@ pub struct Figures {
     /// Times that something pinched was let through.
     #[serde(default)]
     pub let_through: usize,
-    /// Times that a new path was let come up beside listed ones.
+    /// Times that a new path was let come up beside listed ones, between faces that are on a path already.
     #[serde(default)]
     pub new_paths: usize,
+    /// Times that a path that would have come up beside listed ones was prevented.
+    #[serde(default)]
+    pub prevented_paths: usize,
     /// Accepted intervals.
     pub intervals: usize,
     /// Attempts that were refused because their end was not certified.
@@ -284,6 +287,7 @@ impl AddAssign<&Self> for Figures {
         self.contour_length = later.contour_length;
         self.let_through += later.let_through;
         self.new_paths += later.new_paths;
+        self.prevented_paths += later.prevented_paths;
         self.intervals += later.intervals;
         self.retries += later.retries;
         self.stretched += later.stretched;

@@ -4,11 +4,13 @@
 //! pulls become forces of the next interval ([`crate::dynamics::Attraction`]). All of it is a function
 //! of the state, so a run that is resumed finds the same.
 //!
-//! Where nothing else helps, at the shortest interval, doors are opened by name
-//! ([`crate::verify::open`]): for what is pinched, if the scene allows it, and for paths that come up
-//! beside listed ones where crossings are let through anyway. Both are counted.
+//! A path that would come up beside listed ones is prevented, at the shortest interval: what would let it through is taken off the list for one
+//! interval ([`narrowed`]). Where nothing else helps, doors are opened by name ([`crate::verify::open`]): for what is pinched, if the
+//! scene allows it, and for new paths between faces that are on a path already. Both are counted.
+//!
+//! Which side of a path is wrong is remembered by the list itself: the insides that it names are those that were chosen.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::report::{Phases, timed};
 use crate::dynamics::Attraction;
@@ -16,7 +18,9 @@ use crate::error::{Pinch, StartError};
 use crate::geometry::tangle::grown;
 use crate::geometry::{Mesh, Pair, Proximity, Tangle};
 use crate::state::Surfaces;
-use crate::untangle::{self, Instant, Method, Pull, RINGS, Rest, TargetSettings, body};
+use crate::untangle::{
+    self, History, Instant, Method, Pull, RINGS, Rest, TargetSettings, Votes, body,
+};
 use crate::verify::{self, Verified};
 
 /// Time in which a pull shortens its way to a third, s: less than a frame, and many loops of an
@@ -94,7 +98,9 @@ impl Cure {
         let rest = Rest::Lengths(&self.rest);
         let analysis = timed(&mut phases.analyse_ms, || {
             let analysis = untangle::analyse(state.mesh(), state.positions(), rest);
-            let analysis = analysis.expect("the positions are certified");
+            let mut analysis = analysis.expect("the positions are certified");
+            let was_wrong = was_wrong(state);
+            analysis.choose_sides(&self.votes(state.mesh(), state.positions(), &was_wrong));
             let tangles = analysis.tangles(state.mesh(), &state.crossing());
             // a list that is not believed leaves the one before, which is certified as it is
             let _ = verify::relist(state, tangles);
@@ -147,16 +153,51 @@ impl Cure {
         }
     }
 
+    fn votes<'a>(
+        &'a self,
+        mesh: &'a Mesh,
+        x: &'a [glam::DVec3],
+        was_wrong: &'a [bool],
+    ) -> Votes<'a> {
+        Votes {
+            mesh,
+            x,
+            rest: Rest::Lengths(&self.rest),
+            orientation: self.orientation.as_deref(),
+            was_wrong,
+            history: History::Hint,
+        }
+    }
+
     /// The tangles of a start that nobody has certified.
     pub(super) fn tangles(
         &self,
         mesh: &Mesh,
         x: &[glam::DVec3],
     ) -> Result<Vec<Tangle>, StartError> {
-        let analysis = untangle::analyse(mesh, x, Rest::Lengths(&self.rest))?;
+        let mut analysis = untangle::analyse(mesh, x, Rest::Lengths(&self.rest))?;
+        analysis.choose_sides(&self.votes(mesh, x, &[]));
         let crossing = crate::geometry::crossing_faces(mesh, x);
         Ok(analysis.tangles(mesh, &crossing))
     }
+}
+
+/// For each vertex whether the list says that it is on the wrong side of something: the memory of the sides that were chosen.
+fn was_wrong(state: &Verified) -> Vec<bool> {
+    let mesh = state.mesh();
+    let mut was_wrong = vec![false; mesh.vertex_count()];
+    for tangle in state.tangles() {
+        for (inside, side) in tangle.inside.iter().zip(&tangle.sides) {
+            if inside == side {
+                continue; // a cut: all that is beside it was passed, and nothing is known
+            }
+            let is_in = |face: &u32| inside.binary_search(face).is_ok();
+            for v in inside.iter().flat_map(|&face| mesh.faces()[face as usize]) {
+                was_wrong[v as usize] |= mesh.faces_of_vertex(v).iter().all(is_in);
+            }
+        }
+    }
+    was_wrong
 }
 
 /// The same wish, which ends at least so far beyond contact.
@@ -196,13 +237,82 @@ fn limit(attractions: &mut [Attraction], vertex_count: usize) {
     }
 }
 
-/// Doors beside the listed paths: where crossings are let through already, any may come.
-pub(super) fn beside(state: &Verified) -> Vec<Tangle> {
-    let door = |tangle: &Tangle| Tangle {
-        sides: tangle.sides.clone(),
-        ..Tangle::default()
-    };
-    state.tangles().iter().map(door).collect()
+/// The list of a state without what would let these pairs of faces through each other, if they can be taken off it: of each pair
+/// what lies on no path. Then these faces are kept apart as everything else is.
+///
+/// None if both faces of a pair are on one path: it crosses what is next to the pair, and has to stay listed.
+pub(super) fn narrowed(state: &Verified, pairs: &[[u32; 2]]) -> Option<Vec<Tangle>> {
+    let mesh = state.mesh();
+    let mut tangles = state.tangles().to_vec();
+    for tangle in &mut tangles {
+        let on_path: [BTreeSet<u32>; 2] =
+            [0, 1].map(|k: usize| tangle.path.iter().map(|pair| pair[k]).collect());
+        let mut is_changed = false;
+        for &pair in pairs {
+            let Some(pair) = tangle.oriented(pair) else {
+                continue;
+            };
+            let may_go = [0, 1].map(|k| !on_path[k].contains(&pair[k]));
+            if may_go == [false; 2] {
+                return None;
+            }
+            for k in (0..2).filter(|&k| may_go[k]) {
+                tangle.sides[k].retain(|face| *face != pair[k]);
+                is_changed = true;
+            }
+        }
+        if is_changed {
+            for k in 0..2 {
+                tangle.sides[k] = hanging_on(mesh, &tangle.sides[k], &on_path[k]);
+                let side = &tangle.sides[k];
+                tangle.inside[k].retain(|face| side.binary_search(face).is_ok());
+            }
+        }
+    }
+    Some(tangles)
+}
+
+/// What of a set of faces can be reached from some of them, from vertex to vertex, ascending.
+fn hanging_on(mesh: &Mesh, set: &[u32], seeds: &BTreeSet<u32>) -> Vec<u32> {
+    let mut reached = seeds.clone();
+    let mut stack: Vec<u32> = seeds.iter().copied().collect();
+    while let Some(face) = stack.pop() {
+        for v in mesh.faces()[face as usize] {
+            for &next in mesh.faces_of_vertex(v) {
+                if set.binary_search(&next).is_ok() && reached.insert(next) {
+                    stack.push(next);
+                }
+            }
+        }
+    }
+    reached.into_iter().collect()
+}
+
+/// Doors around pairs of faces within what is let through already: for paths that come up there.
+pub(super) fn around(state: &Verified, pairs: &[[u32; 2]]) -> Vec<Tangle> {
+    let mesh = state.mesh();
+    let mut doors = Vec::new();
+    for tangle in state.tangles() {
+        let mut sides = [Vec::new(), Vec::new()];
+        for pair in pairs.iter().filter_map(|&pair| tangle.oriented(pair)) {
+            for (k, face) in pair.into_iter().enumerate() {
+                let near = grown(mesh, &[face], RINGS);
+                let own = &tangle.sides[k];
+                sides[k].extend(near.into_iter().filter(|f| own.binary_search(f).is_ok()));
+            }
+        }
+        if !sides[0].is_empty() {
+            for side in &mut sides {
+                side.sort_unstable();
+                side.dedup();
+            }
+            doors.push(Tangle {
+                sides,
+                ..Tangle::default()
+            });
+        }
+    }
+    doors
 }
 
 /// Doors for what is pinched: between the bodies of the proof, where it says so and wherever else
@@ -265,4 +375,45 @@ pub(super) fn pinched(
         }
     };
     doors.into_iter().map(door).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::scene::tangles::of_type;
+
+    /// What is taken off a list is not let through any longer, and the list is still that of the state; what is on a path stays.
+    #[test]
+    fn a_narrower_list_is_believed_and_keeps_what_crosses() {
+        let t = of_type("closed", 8).unwrap();
+        let mesh = Arc::new(Mesh::new(t.positions.len(), t.faces).unwrap());
+        let rest = Rest::Parameters(&t.uv);
+        let analysis = untangle::analyse(&mesh, &t.positions, rest).unwrap();
+        let crossing = crate::geometry::crossing_faces(&mesh, &t.positions);
+        let list = analysis.tangles(&mesh, &crossing);
+        let still = vec![glam::DVec3::ZERO; t.positions.len()];
+        let state = verify::start_listed(Arc::clone(&mesh), t.positions, still, list);
+        let mut state = state.unwrap();
+        let tangle = state.tangles()[0].clone();
+        let is_on_path = |k: usize, face: u32| tangle.path.iter().any(|pair| pair[k] == face);
+        let aside = |k: usize| {
+            let mut faces = tangle.sides[k].iter().copied();
+            faces.find(|&face| !is_on_path(k, face)).unwrap()
+        };
+        let on_path = tangle.path[0];
+        for pair in [[aside(0), aside(1)], [on_path[0], aside(1)]] {
+            assert!(tangle.oriented(pair).is_some());
+            let narrow = narrowed(&state, &[pair]).unwrap();
+            assert!(narrow.iter().all(|tangle| tangle.oriented(pair).is_none()));
+            assert_eq!(narrow[0].path, tangle.path);
+            let doors = around(&state, &[pair]);
+            assert!(doors.iter().any(|door| door.oriented(pair).is_some()));
+            let before = state.tangles().to_vec();
+            verify::relist(&mut state, narrow).unwrap();
+            verify::relist(&mut state, before).unwrap();
+        }
+        assert_eq!(narrowed(&state, &[on_path]), None);
+    }
 }

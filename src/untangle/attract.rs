@@ -19,8 +19,8 @@ use super::paths::{Path, PathKind, Spot};
 use super::pulls::{Point, Pull};
 use super::rbf::Map;
 use super::regions::Inside;
-use super::winding;
-use crate::geometry::{BodyKind, Mesh};
+use super::sides::{Facing, beyond};
+use crate::geometry::Mesh;
 
 /// How targets are found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,9 +35,9 @@ pub enum Aim {
 /// Which side of each path is taken for the wrong one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Sides {
-    /// The smaller on both partners.
+    /// The chosen one on both partners.
     #[default]
-    Smaller,
+    Chosen,
     /// The other one on the first partner.
     OtherFirst,
     /// The other one on the second.
@@ -49,7 +49,7 @@ pub enum Sides {
 impl Sides {
     fn is_other(self, partner: usize) -> bool {
         match self {
-            Self::Smaller => false,
+            Self::Chosen => false,
             Self::OtherFirst => partner == 0,
             Self::OtherSecond => partner == 1,
             Self::OtherBoth => true,
@@ -61,8 +61,6 @@ impl Sides {
 const CENTRES: [usize; 2] = [5, 30];
 /// A pull from a point on the path counts this share of one from an inside vertex: there are about two for every vertex nearby.
 const PATH_WEIGHT: f64 = 0.5;
-/// Share of the votes by which a path has to know its right side; otherwise pulls point from where a vertex is to its target.
-const MAJORITY: f64 = 0.2;
 
 /// Share of the cloth between two points of one sheet that may become distance between them in space: at a crease, neighbours cannot part.
 const SLACK: f64 = 0.25;
@@ -70,9 +68,6 @@ const SLACK: f64 = 0.25;
 const LEAST: f64 = 0.05;
 /// Inside vertices up to which closest points are looked for in a whole region: the time is that of all pairs.
 const MAX_SEARCHED: usize = 200;
-
-/// Only regions of more than one in so many vertices can be the larger part by area.
-const LARGE: usize = 8;
 
 /// Finds targets of the paths of one mesh at one instant.
 pub(super) struct Attract<'a> {
@@ -197,94 +192,33 @@ impl<'a> Attract<'a> {
         }
     }
 
-    /// What is on the wrong side: in a body, if the partner is one; otherwise the part of smaller area. Or the other part.
+    /// What is on the wrong side, as chosen ([`Analysis::choose_sides`]); or the other part.
     fn inside(&self, path: &Path, is_other: bool) -> Vec<u32> {
-        let Inside::Vertices(fewer) = &path.inside else {
+        let Inside::Vertices(chosen) = &path.inside else {
             return Vec::new();
         };
-        if matches!(path.kind, PathKind::Bli | PathKind::Blb) {
-            return fewer.clone(); // it does not part the cloth: there is no other side
-        }
-        let Surface { mesh, x, .. } = self.surface;
-        let partner = &self.analysis.paths[path.partner as usize];
-        let body = mesh.body_of_face(partner.faces[0]);
-        let is_wrong = if mesh.bodies()[body as usize].kind == BodyKind::Obstacle {
-            !fewer.is_empty() && !winding::are_inside(mesh, x, body, fewer)
-        } else if LARGE * fewer.len() > mesh.vertex_count() {
-            self.area(fewer) > self.area(&self.beyond(path, fewer))
-        } else {
-            false // fewer vertices by far are less area too
-        };
-        match is_wrong != is_other {
-            true => self.beyond(path, fewer),
-            false => fewer.clone(),
+        // what does not part the cloth has no other side
+        match is_other && !matches!(path.kind, PathKind::Bli | PathKind::Blb) {
+            true => beyond(self.surface.mesh, path, chosen),
+            false => chosen.clone(),
         }
     }
 
-    /// Area of the faces around some vertices at rest, each a third for each of its corners, in m².
-    fn area(&self, vertices: &[u32]) -> f64 {
-        let Surface { mesh, x, rest, .. } = self.surface;
-        let faces = vertices.iter().flat_map(|&v| mesh.faces_of_vertex(v));
-        let of_face = |&f: &u32| {
-            let [a, b, c] = rest.lengths(mesh, x, f);
-            let s = 0.5 * (a + b + c);
-            (s * (s - a) * (s - b) * (s - c)).max(0.0).sqrt() / 3.0
-        };
-        faces.map(of_face).sum()
-    }
-
-    /// What is on the other side of a path: the rest of its piece of surface.
-    fn beyond(&self, path: &Path, inside: &[u32]) -> Vec<u32> {
-        let loops = path.loop_vertices();
-        let start = self.surface.mesh.faces()[path.faces[0] as usize];
-        let mut seen = std::collections::BTreeSet::from(start);
-        let mut stack = start.to_vec();
-        while let Some(v) = stack.pop() {
-            for w in self.surface.mesh.neighbours(v) {
-                if seen.insert(w) {
-                    stack.push(w);
-                }
-            }
+    fn facing(&self) -> Facing<'_> {
+        Facing {
+            mesh: self.surface.mesh,
+            x: self.surface.x,
+            orientation: self.orientation,
         }
-        let is_beyond =
-            |v: &u32| inside.binary_search(v).is_err() && loops.binary_search(v).is_err();
-        seen.into_iter().filter(is_beyond).collect()
     }
 
-    /// Which side of the other partner the inside lies on, by the corners of the faces along the path.
     fn wrong_side(&self, own: &Path, other: &Path, inside: &[u32]) -> f64 {
-        if self.orientation.is_none() || !matches!(own.inside, Inside::Vertices(_)) {
-            return 0.0;
-        }
-        let (mut sum, mut all) = (0.0, 0.0);
-        for k in 0..own.segments.len() {
-            let (f, g) = (own.faces[k], other.faces[corresponding_segment(own, k)]);
-            let ends = self.analysis.segments.segments[own.segments[k] as usize].ends;
-            let [p, q] = ends.map(|e| self.analysis.segments.position(self.surface.x, e));
-            let n = self.normal(g);
-            for v in self.surface.mesh.faces()[f as usize] {
-                let height = (self.surface.x[v as usize] - p).dot(n) * p.distance(q);
-                let is_inside = inside.binary_search(&v).is_ok();
-                sum += if is_inside { height } else { -height };
-                all += height.abs();
-            }
-        }
-        if sum.abs() > MAJORITY * all {
-            sum.signum()
-        } else {
-            0.0
-        }
+        let facing = self.facing();
+        facing.wrong_side(self.analysis, own, other, inside)
     }
 
-    /// Unit normal of a face, all faces running the same way.
     fn normal(&self, face: u32) -> DVec3 {
-        let [a, b, c] =
-            self.surface.mesh.faces()[face as usize].map(|v| self.surface.x[v as usize]);
-        let n = (b - a).cross(c - a).normalize_or_zero();
-        match self.orientation.is_some_and(|turned| turned[face as usize]) {
-            true => -n,
-            false => n,
-        }
+        self.facing().normal(face)
     }
 
     /// The map from one partner's chart to the other's.

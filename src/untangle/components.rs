@@ -25,7 +25,7 @@ const BURST: usize = 10;
 
 /// Methods in the order in which they are tried; each begins where the best so far ended.
 pub(super) const METHODS: [Method; 6] = [
-    Method::Pull(Sides::Smaller),
+    Method::Pull(Sides::Chosen),
     Method::ShortenRigid,
     Method::ShortenNodes,
     Method::Pull(Sides::OtherFirst),
@@ -76,19 +76,24 @@ pub(super) struct Component {
 /// All components of a mesh.
 pub(super) struct Components {
     /// The component of each vertex, or [`NONE`].
-    of: Vec<u32>,
+    pub(super) of: Vec<u32>,
     /// Entries of components that were joined to others are empty.
     pub(super) all: Vec<Option<Component>>,
     pub(super) slots: Vec<u32>,
 }
 
 /// What a component is made from.
+#[derive(Clone, Copy)]
 pub(super) struct Cloth<'a> {
     pub(super) mesh: &'a Mesh,
-    /// As it came in.
+    /// As it came in, or as it was when nothing crossed: bends are kept to it.
     pub(super) shape: &'a [DVec3],
+    /// Lengths of the edges as they came in, m.
+    pub(super) lengths: &'a [f64],
     pub(super) rest: super::Rest<'a>,
     pub(super) is_fixed: &'a [bool],
+    /// Vertices around which bends are not kept, ascending.
+    pub(super) loose: &'a [u32],
 }
 
 impl Components {
@@ -152,8 +157,7 @@ impl Components {
             .copied()
             .filter(|&v| !cloth.is_fixed[v as usize])
             .collect();
-        let relaxation =
-            Relaxation::new(cloth.mesh, cloth.shape, cloth.rest, free, &mut self.slots);
+        let relaxation = Relaxation::new(cloth, free, &mut self.slots);
         self.all.push(Some(Component {
             best_x: vertices.iter().map(|&v| x[v as usize]).collect(),
             vertices,
@@ -193,8 +197,7 @@ impl Components {
             .copied()
             .filter(|&v| !cloth.is_fixed[v as usize])
             .collect();
-        let relaxation =
-            Relaxation::new(cloth.mesh, cloth.shape, cloth.rest, free, &mut self.slots);
+        let relaxation = Relaxation::new(cloth, free, &mut self.slots);
         let component = self.all[number].as_mut().expect("looked at above");
         let old: Vec<(u32, DVec3)> = component
             .vertices
@@ -321,7 +324,7 @@ fn core(mesh: &Mesh, analysis: &Analysis, contour: u32) -> (Vec<u32>, u32) {
 }
 
 /// Vertices and those around them, ring by ring, ascending.
-fn grown(mesh: &Mesh, mut vertices: Vec<u32>, rings: u32) -> Vec<u32> {
+pub(super) fn grown(mesh: &Mesh, mut vertices: Vec<u32>, rings: u32) -> Vec<u32> {
     let mut is_in = std::collections::BTreeSet::from_iter(vertices.iter().copied());
     let mut front = 0..vertices.len();
     for _ in 0..rings {

@@ -16,9 +16,11 @@ use glam::DVec3;
 use serde::Serialize;
 
 use super::attract::Aim;
-use super::components::{Cloth, Components, METHODS, Turn};
+use super::components::{Cloth, Components, METHODS, Turn, grown};
+use super::finish::{self, Finish};
 use super::prevent;
 use super::pulls::{Pull, Targets};
+use super::sides::{History, Marks, Votes};
 use super::tangle::{Permitted, tangles};
 use super::targets::{Instant, Method, TargetSettings, targets};
 use super::{Analysis, Kind, PathSummary, Rest, analyse};
@@ -42,6 +44,9 @@ pub struct CureSettings {
     pub reach: f64,
     /// How the targets move the cloth.
     pub response: Response,
+    /// Distance to which layers that crossed are parted in the end, in metres, at most a quarter of an edge; 0 leaves them as near
+    /// as they are.
+    pub thickness: f64,
 }
 
 /// How targets move the cloth.
@@ -66,6 +71,7 @@ impl Default for CureSettings {
             stiffness: 2.0,
             reach: 1.0,
             response: Response::Relax,
+            thickness: 0.0,
         }
     }
 }
@@ -107,6 +113,8 @@ pub struct CureReport {
     pub edge_face_after: usize,
     /// Steps taken.
     pub steps: u32,
+    /// Steps of giving back lengths and distances where nothing crosses any more.
+    pub finishing_steps: u32,
     /// Largest way of a vertex, in metres.
     pub max_displacement: f64,
     /// Mean way of those that moved, in metres.
@@ -174,6 +182,8 @@ pub struct CureSeconds {
     pub forces: f64,
     /// Keeping apart what may not pass.
     pub prevention: f64,
+    /// Giving back lengths and distances.
+    pub finish: f64,
 }
 
 /// Moves a mesh until nothing crosses, or until nothing helps.
@@ -217,6 +227,8 @@ pub fn cure(patient: Patient<'_>, settings: &CureSettings) -> Result<Cured, Mesh
     let lengths: Vec<[f64; 3]> = (0..mesh.faces().len() as u32)
         .map(|f| rest.lengths(mesh, x, f))
         .collect();
+    let length = |e: &[u32; 2]| x[e[0] as usize].distance(x[e[1] as usize]);
+    let edges: Vec<f64> = mesh.edges().iter().map(length).collect();
     let is_fixed: Vec<bool> = (0..mesh.vertex_count())
         .map(|v| mesh.is_obstacle(v as u32) || keep.get(v) == Some(&true))
         .collect();
@@ -225,13 +237,15 @@ pub fn cure(patient: Patient<'_>, settings: &CureSettings) -> Result<Cured, Mesh
         cloth: Cloth {
             mesh,
             shape: x,
+            lengths: &edges,
             rest: Rest::Lengths(&lengths),
             is_fixed: &is_fixed,
+            loose: &[],
         },
         settings,
         orientation: orientation.as_deref(),
     };
-    let positions = work.run(&mut collider, first, &mut report)?;
+    let positions = work.run_and_release(&mut collider, first, &mut report)?;
     let after = collider.crossings(&positions, Scope::Certified);
     let is_worse = after.faces.len() > before.faces.len();
     let positions = if is_worse { x.to_vec() } else { positions };
@@ -249,29 +263,106 @@ pub fn cure(patient: Patient<'_>, settings: &CureSettings) -> Result<Cured, Mesh
     Ok(Cured { positions, report })
 }
 
+#[derive(Clone, Copy)]
 struct Work<'a> {
     cloth: Cloth<'a>,
     settings: &'a CureSettings,
     orientation: Option<&'a [bool]>,
 }
 
+/// Times that what is caught is let go, and times that this may fail: each time, bends are let go a ring further around.
+const RELEASES: u32 = 8;
+const MOST_FAILURES: u32 = 4;
+
 impl Work<'_> {
-    fn run(
+    /// Runs the cure, lets go of what is still stretched, and runs it again; keeps what is better.
+    fn run_and_release(
         &self,
         collider: &mut Collider,
         first: Analysis,
         report: &mut CureReport,
     ) -> Result<Vec<DVec3>, MeshError> {
         let mesh = self.cloth.mesh;
-        let mut x = self.cloth.shape.to_vec();
+        let (mut x, mut components) =
+            self.run(collider, first, report, self.cloth.shape.to_vec())?;
+        let crossings = |x: &[DVec3], collider: &mut Collider| {
+            collider.crossings(x, Scope::Certified).faces.len()
+        };
+        let mut failures = 0;
+        for _ in 0..RELEASES {
+            let caught = self.finish().caught(&components, &x);
+            if caught.is_empty() || failures == MOST_FAILURES {
+                break;
+            }
+            let loose = grown(mesh, caught, 1 + failures);
+            let again = Work {
+                cloth: Cloth {
+                    shape: &x,
+                    loose: &loose,
+                    ..self.cloth
+                },
+                ..*self
+            };
+            let mut released = x.clone();
+            again.finish().release(&mut components.slots, &mut released);
+            let analysis = analyse(mesh, &released, self.cloth.rest)?;
+            let before = (crossings(&x, collider), self.caught(&x));
+            let (tried, others) = again.run(collider, analysis, report, released)?;
+            let after = (crossings(&tried, collider), self.caught(&tried));
+            if after.0 > before.0 || after.1 >= before.1 {
+                failures += 1;
+                continue;
+            }
+            (x, components) = (tried, others);
+        }
+        Ok(x)
+    }
+
+    /// Edges that are caught: those that the cure has changed by too much.
+    fn caught(&self, x: &[DVec3]) -> usize {
+        let edges = self.cloth.mesh.edges().iter().zip(self.cloth.lengths);
+        let is_caught = |(e, length): &(&[u32; 2], &f64)| {
+            let now = x[e[0] as usize].distance(x[e[1] as usize]);
+            (now / **length - 1.0).abs() > finish::CAUGHT
+        };
+        edges.filter(is_caught).count()
+    }
+
+    fn finish(&self) -> Finish<'_> {
+        Finish {
+            cloth: &self.cloth,
+            stiffness: self.settings.stiffness,
+            thickness: self.settings.thickness,
+        }
+    }
+
+    fn run(
+        &self,
+        collider: &mut Collider,
+        first: Analysis,
+        report: &mut CureReport,
+        mut x: Vec<DVec3>,
+    ) -> Result<(Vec<DVec3>, Components), MeshError> {
+        let mesh = self.cloth.mesh;
         let mut components = Components::new(x.len());
         let mut analysis = first;
-        for step in 0..self.settings.max_steps {
-            if step > 0 {
+        let mut marks = Marks::new(x.len());
+        let done = report.steps;
+        for step in done..self.settings.max_steps {
+            if step > done {
                 let begun = Clock::now();
                 analysis = analyse(mesh, &x, self.cloth.rest)?;
                 report.seconds.analysis += begun.elapsed().as_secs_f64();
             }
+            let contested = analysis.choose_sides(&Votes {
+                mesh,
+                x: &x,
+                rest: self.cloth.rest,
+                orientation: self.orientation,
+                was_wrong: &marks.was_wrong(step),
+                history: History::Certain,
+            });
+            marks.mark(&analysis, &contested, step);
             report.curve.push(analysis.segments.segments.len());
             components.assign(&self.cloth, &x, &analysis);
             let mut active = Vec::new();
@@ -306,7 +397,18 @@ impl Work<'_> {
         for component in components.all.iter().flatten() {
             component.put_back(&mut x);
         }
-        Ok(x)
+        let begun = Clock::now();
+        let finish = self.finish();
+        let cured = x.clone();
+        let half_ring = |v| self.half_ring(v);
+        let steps = finish.run(&mut components, &mut x, half_ring, collider);
+        let mut count = |x: &[DVec3]| collider.crossings(x, Scope::Certified).faces.len();
+        if steps > 0 && count(&x) > count(&cured) {
+            x = cured;
+        }
+        report.finishing_steps += steps;
+        report.seconds.finish += begun.elapsed().as_secs_f64();
+        Ok((x, components))
     }
 
     /// One step of the components that go on.

@@ -15,7 +15,7 @@
 
 use glam::DVec3;
 
-use super::Rest;
+use super::components::Cloth;
 use super::envelope::Envelope;
 use super::pulls::Pull;
 use crate::geometry::Mesh;
@@ -101,14 +101,16 @@ struct Row {
 impl Relaxation {
     /// For free vertices, ascending; `slots` is scratch, one entry per vertex, all [`NONE`].
     ///
-    /// `shape` gives the bends to keep.
-    pub(super) fn new(
-        mesh: &Mesh,
-        shape: &[DVec3],
-        rest: Rest<'_>,
-        free: Vec<u32>,
-        slots: &mut [u32],
-    ) -> Self {
+    /// The shape of the cloth gives the bends to keep.
+    pub(super) fn new(cloth: &Cloth<'_>, free: Vec<u32>, slots: &mut [u32]) -> Self {
+        let &Cloth {
+            mesh,
+            shape,
+            rest,
+            lengths,
+            loose,
+            ..
+        } = cloth;
         enter(&free, slots);
         let mut edges: Vec<u32> = free
             .iter()
@@ -121,10 +123,7 @@ impl Relaxation {
             list.sort_unstable();
             list.dedup();
         }
-        let length = |edge: u32| {
-            let [a, b] = mesh.edges()[edge as usize].map(|v| shape[v as usize]);
-            a.distance(b)
-        };
+        let length = |edge: u32| lengths[edge as usize];
         let at_rest = |edge: u32| {
             let around = mesh.faces_of_edge(edge);
             let of = |face: u32| {
@@ -140,10 +139,17 @@ impl Relaxation {
             rest: at_rest(edge),
         };
         let springs: Vec<_> = edges.iter().map(spring).collect();
-        let hinges: Vec<_> = bent
+        let mut hinges: Vec<_> = bent
             .iter()
             .filter_map(|&e| Hinge::of(mesh, shape, e, &length))
             .collect();
+        let is_loose = |v: &u32| loose.binary_search(v).is_ok();
+        for hinge in hinges
+            .iter_mut()
+            .filter(|h| h.vertices.iter().any(is_loose))
+        {
+            hinge.bend = Bend::Free;
+        }
         let matrix = Matrix::new(&free, slots, &springs, &hinges);
         leave(&free, slots);
         Self {
@@ -177,6 +183,19 @@ impl Relaxation {
                 };
             }
         }
+    }
+
+    /// Edges that are further from the lengths that they are held to than a share, with the relative excess.
+    pub(super) fn strained(
+        &self,
+        x: &[DVec3],
+        share: f64,
+    ) -> impl Iterator<Item = ([u32; 2], f64)> {
+        self.springs.iter().filter_map(move |s| {
+            let [a, b] = s.ends.map(|v| x[v as usize]);
+            let excess = (a.distance(b) / s.length - 1.0).abs() - share;
+            (excess > 0.0).then_some((s.ends, excess))
+        })
     }
 
     #[cfg(test)]
@@ -510,7 +529,7 @@ impl Matrix {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Point;
+    use super::super::{Point, Rest};
     use super::*;
     use crate::random::Random;
     use crate::scene::tangles::of_type;
@@ -521,12 +540,31 @@ mod tests {
         (mesh, t.positions, t.uv)
     }
 
+    fn relaxation(
+        mesh: &Mesh,
+        x: &[DVec3],
+        rest: Rest<'_>,
+        free: Vec<u32>,
+        slots: &mut [u32],
+    ) -> Relaxation {
+        let length = |e: &[u32; 2]| x[e[0] as usize].distance(x[e[1] as usize]);
+        let cloth = Cloth {
+            mesh,
+            shape: x,
+            lengths: &mesh.edges().iter().map(length).collect::<Vec<_>>(),
+            rest,
+            is_fixed: &[],
+            loose: &[],
+        };
+        Relaxation::new(&cloth, free, slots)
+    }
+
     #[test]
     fn every_step_lowers_the_energy_and_leaves_the_rest_in_place() {
         let (mesh, x0, _) = sheet();
         let mut slots = vec![NONE; x0.len()];
         let free: Vec<u32> = (20..70).collect();
-        let relaxation = Relaxation::new(&mesh, &x0, Rest::Unknown, free, &mut slots);
+        let relaxation = relaxation(&mesh, &x0, Rest::Unknown, free, &mut slots);
         let mut random = Random(3);
         let mut vector = || DVec3::new(random.signed(), random.signed(), random.signed());
         let pulls: Vec<Pull> = (30..50)
@@ -573,7 +611,7 @@ mod tests {
             let mut x: Vec<DVec3> = x0.iter().map(|p| *p + shift).collect();
             let free: Vec<u32> = (20..70).collect();
             let rest = Rest::Parameters(&uv);
-            let relaxation = Relaxation::new(&mesh, &x, rest, free, &mut slots);
+            let relaxation = relaxation(&mesh, &x, rest, free, &mut slots);
             relaxation.step(&mut x, &pulls, 4.0, &mut slots);
             ends.push(x.iter().map(|p| *p - shift).collect::<Vec<_>>());
         }
@@ -587,7 +625,7 @@ mod tests {
         let (mesh, x0, _) = sheet();
         let mut slots = vec![NONE; x0.len()];
         let free = (0..x0.len() as u32).collect();
-        let relaxation = Relaxation::new(&mesh, &x0, Rest::Unknown, free, &mut slots);
+        let relaxation = relaxation(&mesh, &x0, Rest::Unknown, free, &mut slots);
         let mut x = x0.clone();
         relaxation.step(&mut x, &[], 1.0, &mut slots);
         let furthest = x

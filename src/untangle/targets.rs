@@ -24,7 +24,7 @@ pub enum Method {
 
 impl Default for Method {
     fn default() -> Self {
-        Self::Pull(Sides::Smaller)
+        Self::Pull(Sides::Chosen)
     }
 }
 

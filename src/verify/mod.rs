@@ -301,6 +301,7 @@ fn follow(
         count: nobodys.len(),
         first: nobodys[0],
         bodies: nobodys[0].map(|face| name_of_face(mesh, face)),
+        pairs: nobodys,
     })
 }
 

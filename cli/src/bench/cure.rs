@@ -26,6 +26,9 @@ pub(super) struct CureBench {
     /// Number of the first
     #[arg(long, default_value_t = 0)]
     first: u64,
+    /// Random tangles only
+    #[arg(long)]
+    random: bool,
 }
 
 /// Share of pushed vertices on the wrong side from which on a case counts as wrong.
@@ -47,8 +50,10 @@ impl CureBench {
     pub(super) fn run(&self) -> Result<ExitCode, Failure> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
         pool.install(|| {
-            types()?;
-            rows_of_table_1()?;
+            if !self.random {
+                types()?;
+                rows_of_table_1()?;
+            }
             self.random()
         })?;
         Ok(ExitCode::SUCCESS)

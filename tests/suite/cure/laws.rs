@@ -95,6 +95,50 @@ fn motions_and_scales_do_not_change_the_result() {
     }
 }
 
+/// Quarter turns, shifts and scales by powers of two are exact, so that boundaries that touch stay in touch: every type.
+#[test]
+#[ignore = "known fault: a quarter turn moves the result of blb by 6e-5; where boundaries touch exactly, the perturbation decides by axis"]
+fn exact_motions_and_scales_do_not_change_the_result_of_any_type() {
+    let turns = [DVec3::X, DVec3::Y, DVec3::Z];
+    for (k, name) in tangles::TYPES.into_iter().enumerate() {
+        let (mesh, t) = sheet(name, 6);
+        let still = cured(&mesh, &t.positions, Rest::Parameters(&t.uv));
+        assert_clean(name, &mesh, &still);
+        for (scale, turn) in [(1.0 / 1024.0, k), (1024.0, k + 1)] {
+            // (x, y, z) → (y, z, x), once or twice
+            let [a, b, c] = [0, 1, 2].map(|i| turns[(i + turn) % 3]);
+            let there = |p: DVec3| scale * (p.x * a + p.y * b + p.z * c);
+            let back = |p: DVec3| DVec3::new(p.dot(a), p.dot(b), p.dot(c)) / scale;
+            let x: Vec<DVec3> = t.positions.iter().map(|&p| there(p)).collect();
+            let uv: Vec<_> = t.uv.iter().map(|f| f.map(|p| scale * p)).collect();
+            let moved = cured(&mesh, &x, Rest::Parameters(&uv));
+            assert_clean(name, &mesh, &moved);
+            for (p, q) in moved.positions.iter().zip(&still.positions) {
+                let distance = back(*p).distance(*q);
+                assert!(distance < 1e-9, "{name}, scale {scale}: {distance}");
+            }
+        }
+    }
+}
+
+/// Where boundaries touch exactly, a motion may change the type by its rounding; it is cured all the same.
+#[test]
+#[ignore = "known fault: after a turn and a scale of 1e-3, 17 pairs of bllb are left"]
+fn every_type_is_cured_after_any_motion() {
+    let mut random = Random(21);
+    for name in tangles::TYPES {
+        let (mesh, t) = sheet(name, 6);
+        for scale in [1e-3, 1.0, 1e3] {
+            let turn = rotation(&mut random);
+            let shift = scale * DVec3::new(random.signed(), random.signed(), random.signed());
+            let x = t.positions.iter().map(|&p| turn * (scale * p) + shift);
+            let uv: Vec<_> = t.uv.iter().map(|f| f.map(|p| scale * p)).collect();
+            let moved = cured(&mesh, &x.collect::<Vec<_>>(), Rest::Parameters(&uv));
+            assert_clean(&format!("{name}, scale {scale}"), &mesh, &moved);
+        }
+    }
+}
+
 #[test]
 fn the_number_of_threads_does_not_matter() {
     let t = tangles::table_1(1).unwrap();
@@ -140,6 +184,45 @@ fn what_is_far_away_keeps_its_bits() {
             assert!(!moved(v), "vertex {v}");
         }
     }
+}
+
+#[test]
+fn layers_that_crossed_are_parted_to_the_thickness() {
+    let (mesh, mut x, n) = layers(20);
+    let middle = (n * (n / 2) + n / 2) as usize;
+    x[middle].y -= 0.03;
+    let least_gap = |thickness: f64| {
+        let patient = Patient {
+            mesh: &mesh,
+            x: &x,
+            rest: Rest::Unknown,
+            keep: &[],
+        };
+        let settings = CureSettings {
+            thickness,
+            ..CureSettings::default()
+        };
+        let result = cure(patient, &settings).unwrap();
+        assert_clean("one vertex", &mesh, &result);
+        let upper = &result.positions[..(n * n) as usize];
+        let lower = &mesh.faces()[mesh.faces().len() / 2..];
+        let gap = |p: &DVec3| {
+            // the lower sheet is nearly flat: heights over its faces
+            let over = lower.iter().filter_map(|f| {
+                let [a, b, c] = f.map(|v| result.positions[v as usize]);
+                let normal = (b - a).cross(c - a);
+                let area = |p: DVec3, q: DVec3, r: DVec3| (q - p).cross(r - p).dot(normal);
+                let is_over =
+                    area(a, b, *p) >= 0.0 && area(b, c, *p) >= 0.0 && area(c, a, *p) >= 0.0;
+                is_over.then(|| (*p - a).dot(normal.normalize()).abs())
+            });
+            over.fold(f64::INFINITY, f64::min)
+        };
+        upper.iter().map(gap).fold(f64::INFINITY, f64::min)
+    };
+    let [as_it_is, parted] = [0.0, 0.006].map(least_gap);
+    assert!(as_it_is < 0.005, "the cure alone leaves {as_it_is}");
+    assert!(parted > 0.97 * 0.006, "{parted}");
 }
 
 /// Two flat sheets of n × n vertices, the upper first, 2 cm apart.
