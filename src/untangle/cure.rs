@@ -244,6 +244,7 @@ pub fn cure(patient: Patient<'_>, settings: &CureSettings) -> Result<Cured, Mesh
         },
         settings,
         orientation: orientation.as_deref(),
+        knows_lengths: !matches!(patient.rest, Rest::Unknown),
     };
     let positions = work.run_and_release(&mut collider, first, &mut report)?;
     let after = collider.crossings(&positions, Scope::Certified);
@@ -268,6 +269,8 @@ struct Work<'a> {
     cloth: Cloth<'a>,
     settings: &'a CureSettings,
     orientation: Option<&'a [bool]>,
+    /// Whether lengths at rest are known: those of a mesh that came in tangled are no evidence.
+    knows_lengths: bool,
 }
 
 /// Times that what is caught is let go, and times that this may fail: each time, bends are let go a ring further around.
@@ -291,7 +294,7 @@ impl Work<'_> {
         let mut failures = 0;
         for _ in 0..RELEASES {
             let caught = self.finish().caught(&components, &x);
-            if caught.is_empty() || failures == MOST_FAILURES {
+            if !self.knows_lengths || caught.is_empty() || failures == MOST_FAILURES {
                 break;
             }
             let loose = grown(mesh, caught, 1 + failures);
