@@ -381,20 +381,47 @@ pub(super) fn pinched(
 mod tests {
     use std::sync::Arc;
 
+    use glam::{DVec2, DVec3};
+
     use super::*;
-    use crate::scene::tangles::of_type;
+
+    /// A level sheet, and one above it with a dent that goes through it: a closed path on each.
+    fn dented() -> (Mesh, Vec<DVec3>, Vec<[DVec2; 3]>) {
+        let (mut x, mut uv, mut faces) = (Vec::new(), Vec::new(), Vec::new());
+        for sheet in 0..2 {
+            let first = x.len() as u32;
+            for (i, j) in (0..81).map(|k| (k % 9, k / 9)) {
+                // aside by a little, so that no edge meets a vertex
+                let [u, v] = [i, j].map(|k| (f64::from(k) - 4.0) / 4.0);
+                let dent = 0.15 * (1.0 - 2.0 * (u * u + v * v)).max(0.0);
+                x.push(match sheet {
+                    0 => DVec3::new(u, 0.0, v),
+                    _ => DVec3::new(u + 0.013, 0.05 - dent, v + 0.029),
+                });
+                uv.push(DVec2::new(u, v));
+                if i < 8 && j < 8 {
+                    let a = first + i as u32 + 9 * j as u32;
+                    faces.extend([[a, a + 1, a + 10], [a, a + 10, a + 9]]);
+                }
+            }
+        }
+        let corners = faces.iter();
+        let corners = corners.map(|face: &[u32; 3]| face.map(|v| uv[v as usize]));
+        let corners = corners.collect();
+        (Mesh::new(x.len(), faces).unwrap(), x, corners)
+    }
 
     /// What is taken off a list is not let through any longer, and the list is still that of the state; what is on a path stays.
     #[test]
     fn a_narrower_list_is_believed_and_keeps_what_crosses() {
-        let t = of_type("closed", 8).unwrap();
-        let mesh = Arc::new(Mesh::new(t.positions.len(), t.faces).unwrap());
-        let rest = Rest::Parameters(&t.uv);
-        let analysis = untangle::analyse(&mesh, &t.positions, rest).unwrap();
-        let crossing = crate::geometry::crossing_faces(&mesh, &t.positions);
+        let (mesh, x, uv) = dented();
+        let mesh = Arc::new(mesh);
+        let rest = Rest::Parameters(&uv);
+        let analysis = untangle::analyse(&mesh, &x, rest).unwrap();
+        let crossing = crate::geometry::crossing_faces(&mesh, &x);
         let list = analysis.tangles(&mesh, &crossing);
-        let still = vec![glam::DVec3::ZERO; t.positions.len()];
-        let state = verify::start_listed(Arc::clone(&mesh), t.positions, still, list);
+        let still = vec![DVec3::ZERO; x.len()];
+        let state = verify::start_listed(Arc::clone(&mesh), x, still, list);
         let mut state = state.unwrap();
         let tangle = state.tangles()[0].clone();
         let is_on_path = |k: usize, face: u32| tangle.path.iter().any(|pair| pair[k] == face);

@@ -195,17 +195,17 @@ fn a_small_drop_lands_folds_and_never_crosses() {
         ],
     );
     let mut simulation = scene.build().unwrap();
-    let (mut impacts, mut holds, mut intervals) = (0, 0, 0);
+    let (mut touching, mut holds, mut intervals) = (0, 0, 0);
     for _ in 0..90 {
         let report = simulation.step().unwrap();
         assert_eq!(report.intersections, 0, "frame {}", report.frame);
-        impacts += report.impacts.vertex_face + report.impacts.edge_edge;
+        touching += usize::from(report.smallest_gap.is_some());
         holds += report.failsafes.values().sum::<usize>();
         intervals += report.intervals;
     }
     assert!(
-        impacts > 100,
-        "the cloth is meant to meet the ball: {impacts}"
+        touching > 60,
+        "the cloth is meant to meet the ball: {touching} frames"
     );
     assert!(
         100 * holds <= intervals,
