@@ -515,6 +515,17 @@ impl Dynamics {
         self.elements.strain(&self.gather(x))
     }
 
+    /// By how much the largest strain grows from `x0` to `x` beyond the limit, or beyond what it was; 0 where it does not.
+    /// Tiny faces do not count.
+    pub fn overstretch(&self, x0: &[DVec3], x: &[DVec3]) -> f64 {
+        let after = self.elements.strain_of_most(&self.gather(x));
+        if after.over == 0 {
+            return 0.0;
+        }
+        let before = self.elements.strain_of_most(&self.gather(x0));
+        (after.largest - before.largest.max(self.strain_limit())).max(0.0)
+    }
+
     /// Least strain limit of all faces; 0.1 = a tenth.
     pub fn strain_limit(&self) -> f64 {
         let limits = self.elements.faces.iter().map(|face| face.limit - 1.0);

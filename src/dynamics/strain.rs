@@ -88,14 +88,32 @@ impl Looks {
     }
 }
 
+/// Faces below this share of the mean area are no reason to refuse an interval: a seam or a contact stretches them by
+/// what is nothing anywhere else.
+const TINY: f64 = 1.0 / 16.0;
+
 impl Elements {
     /// Measures all faces.
     pub(super) fn strain(&self, x: &[DVec3]) -> StrainReport {
+        self.strain_of(x, 0.0)
+    }
+
+    /// Measures all faces that are not tiny.
+    pub(super) fn strain_of_most(&self, x: &[DVec3]) -> StrainReport {
+        let areas: f64 = self.faces.iter().map(|face| face.area).sum();
+        self.strain_of(x, TINY * areas / self.faces.len() as f64)
+    }
+
+    /// Measures all faces from a least area on.
+    fn strain_of(&self, x: &[DVec3], least: f64) -> StrainReport {
         let mut report = StrainReport {
             largest: f64::NEG_INFINITY,
             ..StrainReport::default()
         };
         for (triangle, &face) in self.faces.iter().zip(&self.face_numbers) {
+            if triangle.area < least {
+                continue;
+            }
             let stretch = triangle.largest_stretch(x).value;
             report.over += u32::from(triangle.exceeds_limit(x));
             if stretch - 1.0 > report.largest {

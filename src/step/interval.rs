@@ -368,7 +368,9 @@ impl<'a> Interval<'a> {
     fn check_stretch(&mut self) -> Result<(), Refusal> {
         let [stretch, change] = stretch(&self.proposal.x, &self.candidate);
         let bearable = self.terms.settings.time.max_stretch;
-        self.strain = (stretch / bearable).max(self.overstretch() / (OVER * bearable));
+        let x0 = self.terms.start.positions();
+        let over = (self.terms.dynamics).map_or(0.0, |d| d.overstretch(x0, &self.candidate.x));
+        self.strain = (stretch / bearable).max(over / (OVER * bearable));
         if self.terms.span.is_shortest {
             return Ok(());
         }
@@ -379,19 +381,6 @@ impl<'a> Interval<'a> {
             true => Err(Refusal::TooMuchEnergy),
             false => Ok(()),
         }
-    }
-
-    /// By how much the largest strain grows beyond the limit, or beyond what it was.
-    fn overstretch(&self) -> f64 {
-        let Some(dynamics) = self.terms.dynamics else {
-            return 0.0;
-        };
-        let after = dynamics.strain(&self.candidate.x);
-        if after.over == 0 {
-            return 0.0;
-        }
-        let before = dynamics.strain(self.terms.start.positions());
-        after.largest - before.largest.max(dynamics.strain_limit())
     }
 
     /// Whether the cloth would give back more than the motion has lost: at most all that is stored in it, and not
