@@ -453,8 +453,7 @@ impl Solve<'_> {
     }
 
     /// Goes along p, which moves pieces as wholes but for what is scripted, to where Φ is least, unless that is hardly
-    /// away. What is left out is left out of every loop, so
-    /// it has to be far below the tolerance.
+    /// away. What is left out is left out of every loop, so it has to be far below the tolerance.
     fn search_if_worth(&mut self, rows: &mut Rows) {
         let (p, mass) = (&self.p, self.system.mass);
         let inertia = sum_of(p.len(), |range| {

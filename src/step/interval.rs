@@ -29,7 +29,7 @@ use crate::state::{Candidate, Surfaces};
 use crate::touch::Touch;
 use crate::verify::{self, Verified};
 
-/// An interval is also too long if the response would store more energy in the cloth than it takes from its motion, by this share of the
+/// An interval is also too long if the cloth would give back more energy than the response takes from its motion, by this share of the
 /// energy of the motion: squeezed together at the end of a long interval, cloth would be shot away in the next.
 const ADDED: f64 = 0.1;
 
@@ -139,7 +139,7 @@ pub(crate) struct Settled {
     pub(crate) pressed: Vec<Pressed>,
     /// What holds faces at their strain limit, likewise.
     pub(crate) tension: Vec<Tension>,
-    /// By repulsions and response, as a share of what is allowed.
+    /// By repulsions and response, or beyond the limit, as a share of what is allowed.
     pub(crate) strain: f64,
     /// How far anything would have gone through anything else, at most, in edges.
     pub(crate) pace: f64,
