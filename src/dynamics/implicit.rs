@@ -36,6 +36,9 @@ use crate::touch::TouchWork;
 /// stiffness of a few loops ago would let it burst.
 const TURNED: f64 = 0.2;
 
+/// What may touch is looked for anew after so long, s, if anything goes another way than was expected.
+const LOOK_AGE: f64 = 1.0 / 120.0;
+
 /// Implicit Euler with contact, friction and strain limit in its solve.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -52,9 +55,6 @@ pub struct Implicit {
     /// one.
     #[serde(skip)]
     pub matrix_age: f64,
-    /// What may touch is looked for anew after so long, s, if anything goes another way than was expected. Nor this.
-    #[serde(skip)]
-    pub look_age: f64,
 }
 
 impl Default for Implicit {
@@ -64,7 +64,6 @@ impl Default for Implicit {
             iterations: 8,
             tolerance: 1e-5,
             matrix_age: 1.0 / 240.0,
-            look_age: 1.0 / 120.0,
         }
     }
 }
@@ -114,7 +113,7 @@ impl Implicit {
         let mut x = start.x.to_vec();
         let mut v = system.scripted_velocities(&start);
         let mut work = TouchWork::default();
-        let looked = (self.look_age / h).round().max(1.0) as u32;
+        let looked = (LOOK_AGE / h).round().max(1.0) as u32;
         for k in 1..=loops {
             if k > 1 && (k - 1).is_multiple_of(looked) {
                 let left = f64::from(loops + 1 - k) * h;

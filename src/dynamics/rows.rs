@@ -20,7 +20,7 @@ use glam::{DMat3, DVec3, Mat3A, Vec3};
 use rayon::prelude::*;
 
 use super::contacts::Contacts;
-use super::solve::{BlockMatrix, GRAIN, Pieces, join, root, single};
+use super::solve::{BlockMatrix, GRAIN, Pieces, double, join, root, single};
 use super::stretch::{Triangle, outer};
 
 /// Marks a place of a row that holds no free node.
@@ -419,11 +419,6 @@ impl Rows {
         let count = self.contact_of.len();
         self.rows[..count].iter().zip(self.forces.iter().copied())
     }
-}
-
-fn double(block: Mat3A) -> DMat3 {
-    let [x, y, z] = [block.x_axis, block.y_axis, block.z_axis].map(|axis| axis.as_dvec3());
-    DMat3::from_cols(x, y, z)
 }
 
 /// What rows are set up from.

@@ -16,7 +16,7 @@
 
 use std::ops::Range;
 
-use glam::{DMat3, DVec3, Mat3A, Vec3A};
+use glam::{DMat3, DVec3, Mat3, Mat3A, Vec3A};
 use rayon::prelude::*;
 
 /// Nodes in one piece of work of a thread. Sums over nodes are sums over these pieces: the same bits
@@ -143,7 +143,8 @@ pub(super) struct BlockMatrix {
     pub(super) diagonal: Vec<Mat3A>,
     /// E.
     outer: Vec<DMat3>,
-    blocks: Vec<Mat3A>,
+    /// Those off the diagonal; packed, for products wait for them.
+    blocks: Vec<Mat3>,
 }
 
 /// Some rows of a matrix, to add to; what belongs to other rows is left out.
@@ -152,7 +153,7 @@ pub(super) struct MatrixRows<'a> {
     diagonal: &'a mut [Mat3A],
     outer: &'a mut [DMat3],
     first_block: usize,
-    blocks: &'a mut [Mat3A],
+    blocks: &'a mut [Mat3],
 }
 
 impl MatrixRows<'_> {
@@ -179,11 +180,11 @@ impl MatrixRows<'_> {
     pub(super) fn add(&mut self, slot: Slot, block: Mat3A) {
         let place = (slot.index as usize).wrapping_sub(self.first_block);
         if let Some(b) = self.blocks.get_mut(place) {
-            *b += block;
+            *b += Mat3::from(block);
         }
         let place = (slot.mirrored as usize).wrapping_sub(self.first_block);
         if let Some(b) = self.blocks.get_mut(place) {
-            *b += block.transpose();
+            *b += Mat3::from(block.transpose());
         }
     }
 }
@@ -194,13 +195,10 @@ impl BlockMatrix {
         let n = pattern.node_count();
         self.outer.clear();
         self.outer.resize(n, DMat3::ZERO);
-        for (blocks, count) in [
-            (&mut self.diagonal, n),
-            (&mut self.blocks, pattern.columns.len()),
-        ] {
-            blocks.clear();
-            blocks.resize(count, Mat3A::ZERO);
-        }
+        self.diagonal.clear();
+        self.diagonal.resize(n, Mat3A::ZERO);
+        self.blocks.clear();
+        self.blocks.resize(pattern.columns.len(), Mat3::ZERO);
     }
 
     /// All rows.
@@ -246,7 +244,7 @@ impl BlockMatrix {
         let range = pattern.row(node);
         let columns = &pattern.columns[range.clone()];
         for (&j, block) in columns.iter().zip(&self.blocks[range]) {
-            call(j, *block);
+            call(j, Mat3A::from(*block));
         }
     }
 
@@ -268,15 +266,13 @@ impl BlockMatrix {
                 let columns = &pattern.columns[range.clone()];
                 let mut sum = Vec3A::ZERO;
                 for (block, &j) in self.blocks[range].iter().zip(columns) {
-                    sum += *block * (short[j as usize] - own);
+                    sum += Mat3A::from(*block) * (short[j as usize] - own);
                 }
                 *out = self.outer[i] * p[i] + sum.as_dvec3();
             }
         });
     }
-}
 
-impl BlockMatrix {
     /// `out = A p` where what hangs together moves as one: nothing but E.
     pub(super) fn multiply_outer(&self, p: &[DVec3], out: &mut [DVec3]) {
         let nodes = out.par_iter_mut().zip(&self.outer).zip(p);
@@ -302,6 +298,12 @@ const CONSECUTIVE: &str = "the ranges follow one another and end with the nodes"
 pub(super) fn single(block: DMat3) -> Mat3A {
     let [x, y, z] = [block.x_axis, block.y_axis, block.z_axis].map(|axis| axis.as_vec3a());
     Mat3A::from_cols(x, y, z)
+}
+
+/// In double precision.
+pub(super) fn double(block: Mat3A) -> DMat3 {
+    let [x, y, z] = [block.x_axis, block.y_axis, block.z_axis].map(|axis| axis.as_dvec3());
+    DMat3::from_cols(x, y, z)
 }
 
 /// u vᵀ.
