@@ -65,7 +65,7 @@ impl Hold {
         zones.round += 1;
         let mut earliest = vec![f64::INFINITY; candidate.x.len()];
         for impact in impacts {
-            let roots = zones.sets.merge(impact, candidate.inverse_mass);
+            let roots = zones.sets.merge(impact.vertices, candidate.inverse_mass);
             let Some(&root) = roots.first() else { continue };
             let root = root as usize;
             for &other in &roots[1..] {

@@ -16,6 +16,7 @@ pub mod inelastic;
 pub mod pass;
 pub mod repulsion;
 pub mod rigid_zones;
+pub mod semi_global;
 pub mod squeeze;
 pub mod volume;
 mod zones;
@@ -33,8 +34,10 @@ pub use inelastic::{Inelastic, Precision};
 pub use pass::{Pass, Scope};
 pub use repulsion::{Coming, Pressed, Repelled, Repulsion, RepulsionForm};
 pub use rigid_zones::RigidZones;
+pub use semi_global::{InfluenceForm, Policy, SemiGlobal, SetWork};
 pub use volume::{Volume, VolumeForm, VolumeWork};
 
+use crate::error::ValueError;
 use crate::geometry::critical::is_critical;
 use crate::geometry::{
     Asked, Collider, ContactPoint, Impact, Look, Margin, Mesh, Proof, Proximity, ccd,
@@ -54,6 +57,8 @@ pub enum Stage {
     Inelastic(Inelastic),
     /// All impacts at once: what lies between them keeps its volume.
     Volume(Volume),
+    /// Impacts and critical contacts as one set of constraints, from which what no longer occurs is dropped.
+    SemiGlobal(SemiGlobal),
     /// Last resort: vertices in impact go only a certified fraction of their motion.
     Hold(Hold),
 }
@@ -68,6 +73,8 @@ enum Memory {
     Inelastic(Box<inelastic::Zones>),
     /// Pressures, and what the solves took.
     Volume(Box<volume::Cushion>),
+    /// Constraints and their influence.
+    SemiGlobal(Box<semi_global::Constraints>),
     /// Zones and how far each may go.
     Hold(hold::HeldZones),
 }
@@ -80,13 +87,21 @@ impl Stage {
             "rigid_zones" => Some(Self::RigidZones(RigidZones::default())),
             "inelastic" => Some(Self::Inelastic(Inelastic::default())),
             "volume" => Some(Self::Volume(Volume::default())),
+            "semi_global" => Some(Self::SemiGlobal(SemiGlobal::default())),
             "hold" => Some(Self::Hold(Hold::default())),
             _ => None,
         }
     }
 
     /// Names of all stages.
-    pub const NAMES: &[&str] = &["impulses", "rigid_zones", "inelastic", "volume", "hold"];
+    pub const NAMES: &[&str] = &[
+        "impulses",
+        "rigid_zones",
+        "inelastic",
+        "volume",
+        "semi_global",
+        "hold",
+    ];
 
     /// Name, as in scene files and reports.
     pub fn name(&self) -> &'static str {
@@ -95,7 +110,19 @@ impl Stage {
             Self::RigidZones(_) => "rigid_zones",
             Self::Inelastic(_) => "inelastic",
             Self::Volume(_) => "volume",
+            Self::SemiGlobal(_) => "semi_global",
             Self::Hold(_) => "hold",
+        }
+    }
+
+    /// Whether all numbers are in their ranges.
+    ///
+    /// # Errors
+    /// Names the first that is not.
+    pub fn check(&self) -> Result<(), ValueError> {
+        match self {
+            Self::SemiGlobal(stage) => stage.check(),
+            _ => Ok(()), // theirs are whole numbers and names
         }
     }
 
@@ -105,11 +132,12 @@ impl Stage {
             Self::RigidZones(_) => rigid_zones::MAX_ROUNDS,
             Self::Inelastic(stage) => stage.max_rounds,
             Self::Volume(stage) => stage.rounds(),
+            Self::SemiGlobal(stage) => stage.max_rounds,
             Self::Hold(_) => hold::MAX_ROUNDS,
         }
     }
 
-    fn memory(&self, candidate: &Candidate<'_>) -> Memory {
+    fn memory(&self, near: &[Proximity], candidate: &Candidate<'_>) -> Memory {
         match self {
             Self::Impulses(_) => Memory::Impulses(impulses::Seen::default()),
             Self::RigidZones(_) => Memory::RigidZones(rigid_zones::FusedZones::new(candidate)),
@@ -117,6 +145,9 @@ impl Stage {
                 Memory::Inelastic(Box::new(inelastic::Zones::new(candidate, stage.form)))
             }
             Self::Volume(_) => Memory::Volume(Box::default()),
+            Self::SemiGlobal(stage) => {
+                Memory::SemiGlobal(Box::new(stage.constraints(near, candidate)))
+            }
             Self::Hold(_) => Memory::Hold(hold::HeldZones::new(candidate)),
         }
     }
@@ -146,6 +177,9 @@ impl Stage {
             }
             (Self::Volume(stage), Memory::Volume(cushion)) => {
                 stage.apply(impacts, cushion, candidate)
+            }
+            (Self::SemiGlobal(stage), Memory::SemiGlobal(constraints)) => {
+                stage.apply(impacts, constraints, candidate)
             }
             (Self::Hold(stage), Memory::Hold(zones)) => stage.apply(impacts, zones, candidate),
             _ => unreachable!("Stage::memory gives each stage its own"),
@@ -240,10 +274,12 @@ pub struct Response {
     pub pushed: Vec<ContactPoint>,
     /// The impacts before any stage, in the order of their times: the same for every list of stages.
     pub met: Vec<Impact>,
-    /// Zones that the inelastic projection had to leave to the next stage.
+    /// Zones that the inelastic projection or the semi-global stage had to leave to the next stage.
     pub unsolved: usize,
     /// What the solves of the volume stage took.
     pub volume: VolumeWork,
+    /// What became of the set of the semi-global stage.
+    pub constraints: SetWork,
     /// Vertices that a rigid or held zone moved, ascending: their mean velocity is all that they
     /// have left.
     pub zoned: Vec<u32>,
@@ -345,6 +381,7 @@ pub fn respond_in(
     };
     let look = collider.look(candidate.motion(), &asked, known);
     let mut responding = Responding {
+        near,
         touched: vec![false; candidate.x.len()],
         response: Response {
             met: look.impacts.clone(),
@@ -363,6 +400,8 @@ pub fn respond_in(
 
 /// A response under way.
 struct Responding<'a> {
+    /// What is near at the start.
+    near: &'a [Proximity],
     asked: Asked<'a>,
     /// At the present motion.
     look: Look,
@@ -384,7 +423,7 @@ impl Responding<'_> {
         if own.is_empty() {
             return;
         }
-        let mut memory = stage.memory(candidate);
+        let mut memory = stage.memory(self.near, candidate);
         let before = candidate.x.clone();
         for _ in 0..stage.max_rounds() {
             if own.is_empty() {
@@ -419,6 +458,11 @@ impl Responding<'_> {
             Memory::Volume(cushion) => {
                 response.pushed.extend(cushion.pushed());
                 response.volume += cushion.work();
+            }
+            Memory::SemiGlobal(constraints) => {
+                response.pushed.extend(constraints.pushed());
+                response.unsolved += constraints.unsolved();
+                response.constraints += constraints.work();
             }
             Memory::RigidZones(_) | Memory::Hold(_) => {}
         }

@@ -61,7 +61,7 @@ impl FusedZones {
     fn grow(&mut self, impacts: &[Impact], inverse_mass: &[f64]) -> Vec<u32> {
         let mut roots = Vec::new();
         for impact in impacts {
-            let merged = self.sets.merge(impact, inverse_mass);
+            let merged = self.sets.merge(impact.vertices, inverse_mass);
             let Some(&root) = merged.first() else {
                 continue; // two scripted features: nothing here can move
             };

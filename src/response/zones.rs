@@ -1,7 +1,5 @@
 //! Impacts grouped into connected zones.
 
-use crate::geometry::Impact;
-
 /// Disjoint sets of vertices; the root of a set is its least vertex.
 #[derive(Clone, Debug)]
 pub(super) struct Sets {
@@ -23,11 +21,10 @@ impl Sets {
         v
     }
 
-    /// Merges the movable vertices of an impact; scripted ones (inverse mass 0) do not connect
+    /// Merges the movable vertices of a contact; scripted ones (inverse mass 0) do not connect
     /// zones. Returns the roots merged into one, the new root first; empty if nothing can move.
-    pub(super) fn merge(&mut self, impact: &Impact, inverse_mass: &[f64]) -> Vec<u32> {
-        let mut roots: Vec<u32> = impact
-            .vertices
+    pub(super) fn merge(&mut self, vertices: [u32; 4], inverse_mass: &[f64]) -> Vec<u32> {
+        let mut roots: Vec<u32> = vertices
             .iter()
             .filter(|&&v| inverse_mass[v as usize] > 0.0)
             .map(|&v| self.root(v))

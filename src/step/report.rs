@@ -6,7 +6,7 @@ use std::ops::AddAssign;
 use cpu_time::ProcessTime;
 use serde::{Deserialize, Serialize};
 
-use crate::response::{Account, Response, Stage, VolumeWork, squeeze};
+use crate::response::{Account, Response, SetWork, Stage, VolumeWork, squeeze};
 
 /// Impacts by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -164,12 +164,15 @@ pub struct Figures {
     pub rounds: BTreeMap<String, usize>,
     /// Intervals in which a fail-safe stage had to act, by stage.
     pub failsafes: BTreeMap<String, usize>,
-    /// Zones that the inelastic projection had to leave to the next stage or to a shorter interval, in accepted intervals.
+    /// Zones that the inelastic projection or the semi-global stage had to leave to the next stage or to a shorter interval, in accepted intervals.
     #[serde(default)]
     pub unsolved_zones: usize,
     /// What the solves of the volume stage took, in accepted intervals.
     #[serde(default)]
     pub volume: VolumeWork,
+    /// What became of the set of the semi-global stage, in accepted intervals.
+    #[serde(default)]
+    pub constraints: SetWork,
     /// What repulsions and stages did to momentum and energy, summed over the accepted intervals in which they acted.
     pub stages: BTreeMap<String, Account>,
     /// Free vertices that could not be put on the output grid.
@@ -220,6 +223,7 @@ impl Figures {
             intervals: 1,
             unsolved_zones: response.unsolved,
             volume: response.volume,
+            constraints: response.constraints,
             ..Self::default()
         };
         for round in &response.rounds {
@@ -301,6 +305,7 @@ impl AddAssign<&Self> for Figures {
         add_counts(&mut self.failsafes, &later.failsafes);
         self.unsolved_zones += later.unsolved_zones;
         self.volume += later.volume;
+        self.constraints += later.constraints;
         for (stage, account) in &later.stages {
             add_account(&mut self.stages, stage, account);
         }

@@ -189,6 +189,9 @@ impl Settings {
             repulsion,
             ..
         } = self;
+        for stage in self.response.iter().chain(&self.failsafe) {
+            stage.check()?;
+        }
         ValueError::check("fps", *fps, "finite and above 0", above)?;
         let is_known = |passes: f64| passes == 1.0 || passes == 2.0;
         ValueError::check("passes", f64::from(self.passes), "1 or 2", is_known)?;

@@ -114,9 +114,6 @@ const SIMULTANEOUS: f64 = 0.25;
 /// Times that a pair is linearised anew before its older versions stay on the list.
 const MAX_REPLACED: u32 = 3;
 
-/// Below this share of the thickness a start gap no longer sets the scale of tolerances.
-const LEAST_SCALE: f64 = 1e-6;
-
 /// A contact of a zone, in the numbers of the mesh.
 #[derive(Clone, Copy)]
 struct Known {
@@ -202,7 +199,7 @@ impl Zones {
     fn earliest(&self, impacts: &[Impact]) -> Vec<Impact> {
         let mut groups = self.sets.clone();
         for impact in impacts {
-            groups.merge(impact, &self.connects);
+            groups.merge(impact.vertices, &self.connects);
         }
         let mut group_of = |impact: &Impact| {
             let mut vertices = impact.vertices.iter();
@@ -231,24 +228,13 @@ impl Zones {
         if form == Form::Paper && is_parallel(impact, candidate) {
             return None; // found as an impact of a vertex and a face, too
         }
-        let start_gap = point.gap(candidate.start.positions());
-        let thickness = candidate.thickness_of(&point);
-        let target = start_gap.min(thickness);
         let mut known = Known {
             point,
-            contact: Contact {
-                vertices: [0; 4], // set when its zone is put together
-                weights: point.weights,
-                normal: point.normal,
-                target,
-                scale: target.max(LEAST_SCALE * thickness),
-                friction: match self.squeezes {
-                    true => 0.0, // whether there is room does not depend on it
-                    false => candidate.friction_of(&point),
-                },
-                warm: 0.0,
-            },
+            contact: Contact::of(&point, candidate),
         };
+        if self.squeezes {
+            known.contact.friction = 0.0; // whether there is room does not depend on it
+        }
         let next = self.contacts.len();
         let newest = self.newest.entry(impact.pair).or_insert((next, 0));
         let replaces = form != Form::Paper && newest.0 < next && newest.1 < MAX_REPLACED;
@@ -260,7 +246,10 @@ impl Zones {
             newest.0 = next;
             self.contacts.push(known);
         }
-        self.sets.merge(impact, &self.connects).first().copied()
+        self.sets
+            .merge(impact.vertices, &self.connects)
+            .first()
+            .copied()
     }
 }
 
@@ -464,32 +453,10 @@ impl Zones {
 
     /// A zone in numbers of its own, and which vertices they stand for.
     fn zone_of(&self, group: &[(u32, usize)], candidate: &Candidate<'_>) -> (Zone, Vec<u32>) {
-        let contacts = || group.iter().map(|&(_, number)| &self.contacts[number]);
-        let mut vertices: Vec<u32> = contacts().flat_map(|known| known.point.vertices).collect();
-        vertices.sort_unstable();
-        vertices.dedup();
-        let local = |v: u32| {
-            let place = vertices.binary_search(&v);
-            place.expect("all vertices of all contacts are listed") as u32
-        };
-        let zone = Zone {
-            inverse_mass: vertices
-                .iter()
-                .map(|&v| candidate.inverse_mass[v as usize])
-                .collect(),
-            start: vertices
-                .iter()
-                .map(|&v| candidate.start.positions()[v as usize])
-                .collect(),
-            wanted: vertices.iter().map(|&v| self.wanted[v as usize]).collect(),
-            contacts: contacts()
-                .map(|known| Contact {
-                    vertices: known.point.vertices.map(local),
-                    ..known.contact
-                })
-                .collect(),
-        };
-        (zone, vertices)
+        let contacts = group
+            .iter()
+            .map(|&(_, number)| &self.contacts[number].contact);
+        Zone::of(contacts, &self.wanted, candidate)
     }
 }
 

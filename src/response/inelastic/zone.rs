@@ -4,6 +4,12 @@
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 
+use crate::geometry::ContactPoint;
+use crate::state::Candidate;
+
+/// Below this share of the thickness a start gap no longer sets the scale of tolerances.
+const LEAST_SCALE: f64 = 1e-6;
+
 /// Vertices that are connected by contacts, with where they wanted to go.
 ///
 /// It knows nothing of the mesh that it was taken from, so that a hard one can be kept in a file
@@ -63,6 +69,22 @@ pub enum Unsolved {
 }
 
 impl Contact {
+    /// A contact that may close in to its thickness, or to its start gap if that is less.
+    pub(in crate::response) fn of(point: &ContactPoint, candidate: &Candidate<'_>) -> Self {
+        let start_gap = point.gap(candidate.start.positions());
+        let thickness = candidate.thickness_of(point);
+        let target = start_gap.min(thickness);
+        Self {
+            vertices: point.vertices, // of the mesh, until its zone is put together
+            weights: point.weights,
+            normal: point.normal,
+            target,
+            scale: target.max(LEAST_SCALE * thickness),
+            friction: candidate.friction_of(point),
+            warm: 0.0,
+        }
+    }
+
     /// `Σ wᵢ xᵢ` of a vertex quantity of the zone.
     pub fn relative(&self, x: &[DVec3]) -> DVec3 {
         let each = self.vertices.iter().zip(self.weights);
@@ -82,6 +104,35 @@ impl Contact {
 }
 
 impl Zone {
+    /// Of contacts between vertices of a mesh, which wanted to go to `wanted`; in numbers of its own, and which vertices these
+    /// stand for.
+    pub(in crate::response) fn of<'a>(
+        contacts: impl Iterator<Item = &'a Contact> + Clone,
+        wanted: &[DVec3],
+        candidate: &Candidate<'_>,
+    ) -> (Self, Vec<u32>) {
+        let mut vertices: Vec<u32> = contacts.clone().flat_map(|c| c.vertices).collect();
+        vertices.sort_unstable();
+        vertices.dedup();
+        let local = |v: u32| {
+            let place = vertices.binary_search(&v);
+            place.expect("all vertices of all contacts are listed") as u32
+        };
+        let each = || vertices.iter().map(|&v| v as usize);
+        let zone = Self {
+            inverse_mass: each().map(|v| candidate.inverse_mass[v]).collect(),
+            start: each().map(|v| candidate.start.positions()[v]).collect(),
+            wanted: each().map(|v| wanted[v]).collect(),
+            contacts: contacts
+                .map(|contact| Contact {
+                    vertices: contact.vertices.map(local),
+                    ..*contact
+                })
+                .collect(),
+        };
+        (zone, vertices)
+    }
+
     /// `½ Σ m |x − x₀|²` of the free vertices, in kg·m²: kinetic energy of the mean motion times
     /// dt².
     pub fn energy(&self, x: &[DVec3]) -> f64 {

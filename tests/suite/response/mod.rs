@@ -3,6 +3,7 @@
 mod order;
 mod pinch;
 mod resolve;
+mod semi_global;
 mod untangling;
 mod volume;
 mod zones;
