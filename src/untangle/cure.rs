@@ -24,6 +24,7 @@ use super::relax::STRETCH;
 use super::sides::{History, Marks, Votes};
 use super::tangle::{Permitted, tangles};
 use super::targets::{Instant, Method, TargetSettings, targets};
+use super::touching;
 use super::{Analysis, Kind, PathSummary, Rest, analyse};
 use crate::geometry::mesh::{NONE, check_positions, flush_tiny};
 use crate::geometry::{Collider, Mesh, MeshError, Scope};
@@ -248,8 +249,22 @@ pub fn cure(patient: Patient<'_>, settings: &CureSettings) -> Result<Cured, Mesh
         orientation: orientation.as_deref(),
         knows_lengths: !matches!(patient.rest, Rest::Unknown),
     };
-    let positions = work.run_and_release(&mut collider, first, &mut report)?;
-    let after = collider.crossings(&positions, Scope::Certified);
+    let mut positions = work.run_and_release(&mut collider, first, &mut report)?;
+    let mut after = collider.crossings(&positions, Scope::Certified);
+    if !after.faces.is_empty() {
+        let analysis = analyse(mesh, &positions, rest)?;
+        let crossing = analysis.segments.segments.iter();
+        let mut crossing: Vec<[u32; 2]> = crossing
+            .map(|s| [s.faces[0].min(s.faces[1]), s.faces[0].max(s.faces[1])])
+            .collect();
+        crossing.sort_unstable();
+        let is_crossing = |pair: [u32; 2]| crossing.binary_search(&pair).is_ok();
+        let stiffness = settings.stiffness;
+        let x = &mut positions;
+        report.finishing_steps +=
+            touching::part(&work.cloth, stiffness, &mut collider, x, is_crossing);
+        after = collider.crossings(&positions, Scope::Certified);
+    }
     let is_worse = after.faces.len() > before.faces.len();
     let positions = if is_worse { x.to_vec() } else { positions };
     let after = if is_worse { before } else { after };
