@@ -20,11 +20,13 @@ use super::components::{Cloth, Components, METHODS, Turn, grown};
 use super::finish::{self, Finish};
 use super::prevent;
 use super::pulls::{Pull, Targets};
+use super::relax::STRETCH;
 use super::sides::{History, Marks, Votes};
 use super::tangle::{Permitted, tangles};
 use super::targets::{Instant, Method, TargetSettings, targets};
+use super::touching;
 use super::{Analysis, Kind, PathSummary, Rest, analyse};
-use crate::geometry::mesh::flush_tiny;
+use crate::geometry::mesh::{NONE, check_positions, flush_tiny};
 use crate::geometry::{Collider, Mesh, MeshError, Scope};
 
 /// Settings of the cure.
@@ -207,9 +209,16 @@ pub fn cure(patient: Patient<'_>, settings: &CureSettings) -> Result<Cured, Mesh
         keep.is_empty() || keep.len() == mesh.vertex_count(),
         "an entry for every vertex"
     );
-    let first = analyse(mesh, x, rest)?;
+    check_positions(mesh, x)?;
     let mut collider = Collider::new(mesh);
     let before = collider.crossings(x, Scope::Certified);
+    if before.faces.is_empty() {
+        return Ok(Cured {
+            positions: x.to_vec(),
+            report: CureReport::default(),
+        });
+    }
+    let first = analyse(mesh, x, rest)?;
     let mut report = CureReport {
         paths: first.summaries(x),
         intersections_before: before.faces.len(),
@@ -218,12 +227,6 @@ pub fn cure(patient: Patient<'_>, settings: &CureSettings) -> Result<Cured, Mesh
         edge_face_after: before.edge_faces.len(),
         ..CureReport::default()
     };
-    if before.faces.is_empty() {
-        return Ok(Cured {
-            positions: x.to_vec(),
-            report,
-        });
-    }
     let lengths: Vec<[f64; 3]> = (0..mesh.faces().len() as u32)
         .map(|f| rest.lengths(mesh, x, f))
         .collect();
@@ -246,8 +249,22 @@ pub fn cure(patient: Patient<'_>, settings: &CureSettings) -> Result<Cured, Mesh
         orientation: orientation.as_deref(),
         knows_lengths: !matches!(patient.rest, Rest::Unknown),
     };
-    let positions = work.run_and_release(&mut collider, first, &mut report)?;
-    let after = collider.crossings(&positions, Scope::Certified);
+    let mut positions = work.run_and_release(&mut collider, first, &mut report)?;
+    let mut after = collider.crossings(&positions, Scope::Certified);
+    if !after.faces.is_empty() {
+        let analysis = analyse(mesh, &positions, rest)?;
+        let crossing = analysis.segments.segments.iter();
+        let mut crossing: Vec<[u32; 2]> = crossing
+            .map(|s| [s.faces[0].min(s.faces[1]), s.faces[0].max(s.faces[1])])
+            .collect();
+        crossing.sort_unstable();
+        let is_crossing = |pair: [u32; 2]| crossing.binary_search(&pair).is_ok();
+        let stiffness = settings.stiffness;
+        let x = &mut positions;
+        report.finishing_steps +=
+            touching::part(&work.cloth, stiffness, &mut collider, x, is_crossing);
+        after = collider.crossings(&positions, Scope::Certified);
+    }
     let is_worse = after.faces.len() > before.faces.len();
     let positions = if is_worse { x.to_vec() } else { positions };
     let after = if is_worse { before } else { after };
@@ -286,17 +303,21 @@ impl Work<'_> {
         report: &mut CureReport,
     ) -> Result<Vec<DVec3>, MeshError> {
         let mesh = self.cloth.mesh;
-        let (mut x, mut components) =
-            self.run(collider, first, report, self.cloth.shape.to_vec())?;
+        let mut x = self.run(collider, first, report, self.cloth.shape.to_vec())?;
+        let mut slots = vec![NONE; x.len()];
         let crossings = |x: &[DVec3], collider: &mut Collider| {
             collider.crossings(x, Scope::Certified).faces.len()
         };
         let mut failures = 0;
         for _ in 0..RELEASES {
-            let caught = self.finish().caught(&components, &x);
-            if !self.knows_lengths || caught.is_empty() || failures == MOST_FAILURES {
+            if !self.knows_lengths || failures == MOST_FAILURES {
                 break;
             }
+            let caught = self.caught(&x);
+            if caught.is_empty() || crossings(&x, collider) > 0 {
+                break;
+            }
+            let before = caught.len();
             let loose = grown(mesh, caught, 1 + failures);
             let again = Work {
                 cloth: Cloth {
@@ -307,28 +328,46 @@ impl Work<'_> {
                 ..*self
             };
             let mut released = x.clone();
-            again.finish().release(&mut components.slots, &mut released);
+            again.finish().release(&mut slots, &mut released);
             let analysis = analyse(mesh, &released, self.cloth.rest)?;
-            let before = (crossings(&x, collider), self.caught(&x));
-            let (tried, others) = again.run(collider, analysis, report, released)?;
-            let after = (crossings(&tried, collider), self.caught(&tried));
-            if after.0 > before.0 || after.1 >= before.1 {
+            let tried = again.run(collider, analysis, report, released)?;
+            if crossings(&tried, collider) > 0 || self.caught(&tried).len() >= before {
                 failures += 1;
                 continue;
             }
-            (x, components) = (tried, others);
+            x = tried;
         }
         Ok(x)
     }
 
-    /// Edges that are caught: those that the cure has changed by too much.
-    fn caught(&self, x: &[DVec3]) -> usize {
-        let edges = self.cloth.mesh.edges().iter().zip(self.cloth.lengths);
-        let is_caught = |(e, length): &(&[u32; 2], &f64)| {
-            let now = x[e[0] as usize].distance(x[e[1] as usize]);
-            (now / **length - 1.0).abs() > finish::CAUGHT
+    /// Ends of edges that are caught: longer or shorter by too much than they came in. What came in stretched is not caught if it is near its length at rest
+    /// now; what came in short is, for it was folded between its vertices.
+    fn caught(&self, x: &[DVec3]) -> Vec<u32> {
+        let Cloth {
+            mesh,
+            shape,
+            rest,
+            lengths,
+            ..
+        } = self.cloth;
+        let is_caught = |edge: u32| {
+            let [a, b] = mesh.edges()[edge as usize].map(|v| x[v as usize]);
+            let (now, came) = (a.distance(b), lengths[edge as usize]);
+            let is_off = |length: f64| (now / length - 1.0).abs() > finish::CAUGHT;
+            let mut around = mesh.faces_of_edge(edge).iter();
+            is_off(came)
+                && around.all(|&face| {
+                    let sides = mesh.face_edges()[face as usize];
+                    let k = sides.iter().position(|&e| e == edge);
+                    let at_rest = rest.lengths(mesh, shape, face);
+                    is_off(came.min((1.0 + STRETCH) * at_rest[k.expect("a face around the edge")]))
+                })
         };
-        edges.filter(is_caught).count()
+        let edges = (0..mesh.edges().len() as u32).filter(|&e| is_caught(e));
+        let mut ends: Vec<u32> = edges.flat_map(|e| mesh.edges()[e as usize]).collect();
+        ends.sort_unstable();
+        ends.dedup();
+        ends
     }
 
     fn finish(&self) -> Finish<'_> {
@@ -345,7 +384,7 @@ impl Work<'_> {
         first: Analysis,
         report: &mut CureReport,
         mut x: Vec<DVec3>,
-    ) -> Result<(Vec<DVec3>, Components), MeshError> {
+    ) -> Result<Vec<DVec3>, MeshError> {
         let mesh = self.cloth.mesh;
         let mut components = Components::new(x.len());
         let mut analysis = first;
@@ -406,12 +445,15 @@ impl Work<'_> {
         let half_ring = |v| self.half_ring(v);
         let steps = finish.run(&mut components, &mut x, half_ring, collider);
         let mut count = |x: &[DVec3]| collider.crossings(x, Scope::Certified).faces.len();
-        if steps > 0 && count(&x) > count(&cured) {
-            x = cured;
+        if steps > 0 {
+            let finished = count(&x);
+            if finished > 0 && finished > count(&cured) {
+                x = cured;
+            }
         }
         report.finishing_steps += steps;
         report.seconds.finish += begun.elapsed().as_secs_f64();
-        Ok((x, components))
+        Ok(x)
     }
 
     /// One step of the components that go on.

@@ -58,8 +58,7 @@ impl Envelope {
                 let from = first.max(first_j);
                 let left = &values[at + from - first..at + j - first];
                 let right = &values[at_j + from - first_j..at_j + j - first_j];
-                let sum: f64 = left.iter().zip(right).map(|(a, b)| a * b).sum();
-                let value = values[at + j - first] - sum;
+                let value = values[at + j - first] - dot(left, right);
                 values[at + j - first] = if j < k {
                     value / values[at_j + j - first_j]
                 } else if value > 0.0 {
@@ -76,32 +75,47 @@ impl Envelope {
         })
     }
 
-    /// The solution for a right-hand side.
-    pub(super) fn solve(&self, right: &[DVec3]) -> Vec<DVec3> {
-        let n = self.order.len();
+    /// Puts the solution in the place of the right-hand side.
+    pub(super) fn solve(&self, right: &mut [DVec3]) {
+        let row = |k: usize| {
+            let (first, at) = (self.rows[k].0 as usize, self.rows[k].1 as usize);
+            (first, &self.values[at..=at + k - first])
+        };
         let mut y: Vec<DVec3> = self.order.iter().map(|&i| right[i as usize]).collect();
-        for k in 0..n {
-            let (first, at) = (self.rows[k].0 as usize, self.rows[k].1 as usize);
-            let mut sum = y[k];
-            for j in first..k {
-                sum -= self.values[at + j - first] * y[j];
+        for k in 0..y.len() {
+            let (first, values) = row(k);
+            let (before, own) = y.split_at_mut(k);
+            let (diagonal, values) = values.split_last().expect("a row has its diagonal");
+            let known = before[first..].iter().zip(values);
+            own[0] = (own[0] - known.map(|(y, l)| *l * *y).sum::<DVec3>()) / *diagonal;
+        }
+        for k in (0..y.len()).rev() {
+            let (first, values) = row(k);
+            let (before, own) = y.split_at_mut(k);
+            let (diagonal, values) = values.split_last().expect("a row has its diagonal");
+            own[0] /= *diagonal;
+            for (y, l) in before[first..].iter_mut().zip(values) {
+                *y -= *l * own[0];
             }
-            y[k] = sum / self.values[at + k - first];
         }
-        for k in (0..n).rev() {
-            let (first, at) = (self.rows[k].0 as usize, self.rows[k].1 as usize);
-            y[k] /= self.values[at + k - first];
-            let value = y[k];
-            for j in first..k {
-                y[j] -= self.values[at + j - first] * value;
-            }
+        for (y, &i) in y.into_iter().zip(&self.order) {
+            right[i as usize] = y;
         }
-        let mut x = vec![DVec3::ZERO; n];
-        for (k, &i) in self.order.iter().enumerate() {
-            x[i as usize] = y[k];
-        }
-        x
     }
+}
+
+/// Scalar product, in four sums: one would wait for each addition.
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let mut sums = [0.0; 4];
+    let (fours, others) = (a.chunks_exact(4), b.chunks_exact(4));
+    let rest = fours.remainder().iter().zip(others.remainder());
+    let rest: f64 = rest.map(|(a, b)| a * b).sum();
+    for (a, b) in fours.zip(others) {
+        for k in 0..4 {
+            sums[k] += a[k] * b[k];
+        }
+    }
+    (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest
 }
 
 /// An order in which neighbours are close together: breadth first from an end of each piece.
@@ -185,7 +199,8 @@ mod tests {
         let right: Vec<DVec3> = (0..n)
             .map(|_| DVec3::new(random.signed(), random.signed(), 1.0))
             .collect();
-        let x = Envelope::new(&sparse).unwrap().solve(&right);
+        let mut x = right.clone();
+        Envelope::new(&sparse).unwrap().solve(&mut x);
         for (row, b) in dense.iter().zip(&right) {
             let product: DVec3 = row.iter().zip(&x).map(|(a, x)| *a * *x).sum();
             assert!(product.distance(*b) < 1e-11);

@@ -46,6 +46,7 @@ mod shorten;
 mod sides;
 mod tangle;
 mod targets;
+mod touching;
 mod trace;
 mod weld;
 mod winding;

@@ -29,9 +29,11 @@ const BENDING: f64 = 0.1;
 const PROXIMAL: f64 = 0.02;
 /// How far edges of cloth on the wrong side may stay from their length at rest: what has come through is often stretched, but so is
 /// cloth that hangs.
-const STRETCH: f64 = 0.1;
+pub(super) const STRETCH: f64 = 0.1;
 /// Turns of directions and positions in one step; the next step goes on where this one ends.
 const TURNS: u32 = 8;
+/// Turns after which the directions of hinges are looked at again: they change less than those of edges.
+const HINGE_TURNS: u32 = 2;
 /// Iterations of one linear system, and the share of its residual that is left: directions change by more than that.
 const MAX_ITERATIONS: u32 = 60;
 const RESIDUAL: f64 = 1e-2;
@@ -77,6 +79,8 @@ pub(super) struct Relaxation {
 /// An edge and its lengths, m.
 struct Spring {
     ends: [u32; 2],
+    /// The places of its ends among the free vertices, or [`NONE`].
+    slots: [u32; 2],
     /// To which it is held.
     length: f64,
     /// Of the undeformed cloth.
@@ -135,6 +139,7 @@ impl Relaxation {
         };
         let spring = |&edge: &u32| Spring {
             ends: mesh.edges()[edge as usize],
+            slots: mesh.edges()[edge as usize].map(|v| slots[v as usize]),
             length: length(edge),
             rest: at_rest(edge),
         };
@@ -228,57 +233,72 @@ impl Relaxation {
         let start: Vec<DVec3> = self.free.iter().map(|&v| x[v as usize]).collect();
         let rows = rows(x, pulls, stiffness, slots);
         let direct = Envelope::new(&self.matrix.with(&rows));
-        for _ in 0..TURNS {
-            let mut right: Vec<DVec3> = start.iter().map(|p| PROXIMAL * *p).collect();
-            let mut add = |v: u32, value: DVec3| {
-                if slots[v as usize] != NONE {
-                    right[slots[v as usize] as usize] += value;
-                }
-            };
-            for &Spring {
-                ends: [a, b],
-                length,
-                ..
-            } in &self.springs
-            {
-                let (p, q) = (x[a as usize], x[b as usize]);
-                let wanted = length * (p - q).normalize_or_zero();
-                let fixed = |v: u32, p: DVec3| {
-                    if slots[v as usize] == NONE {
-                        p
-                    } else {
-                        DVec3::ZERO
-                    }
+        // what does not change from turn to turn
+        let mut still: Vec<DVec3> = start.iter().map(|p| PROXIMAL * *p).collect();
+        for spring in &self.springs {
+            match spring.slots {
+                [NONE, i] => still[i as usize] += x[spring.ends[0] as usize],
+                [i, NONE] => still[i as usize] += x[spring.ends[1] as usize],
+                _ => {}
+            }
+        }
+        for row in &rows {
+            for &(i, c) in &row.parts {
+                still[i as usize] += row.weight * c * row.wanted;
+            }
+        }
+        let mut now = start;
+        let mut bent = still.clone();
+        let mut right = still.clone();
+        for turn in 0..TURNS {
+            if turn % HINGE_TURNS == 0 {
+                bent.copy_from_slice(&still);
+                self.bend(x, slots, &mut bent);
+            }
+            right.copy_from_slice(&bent);
+            for spring in &self.springs {
+                let place = |k: usize| match spring.slots[k] {
+                    NONE => x[spring.ends[k] as usize],
+                    i => now[i as usize],
                 };
-                add(a, wanted + fixed(b, q));
-                add(b, fixed(a, p) - wanted);
-            }
-            for hinge in &self.hinges {
-                let mut wanted = hinge.wanted(x);
-                for (&v, &c) in hinge.vertices.iter().zip(&hinge.coefficients) {
-                    if slots[v as usize] == NONE {
-                        wanted -= c * x[v as usize];
+                let wanted = spring.length * (place(0) - place(1)).normalize_or_zero();
+                for (slot, wanted) in spring.slots.into_iter().zip([wanted, -wanted]) {
+                    if slot != NONE {
+                        right[slot as usize] += wanted;
                     }
                 }
-                for (&v, &c) in hinge.vertices.iter().zip(&hinge.coefficients) {
-                    add(v, BENDING * c * wanted);
-                }
             }
-            for row in &rows {
-                for &(i, c) in &row.parts {
-                    right[i as usize] += row.weight * c * row.wanted;
-                }
-            }
-            let mut now: Vec<DVec3> = self.free.iter().map(|&v| x[v as usize]).collect();
             match &direct {
-                Some(direct) => now = direct.solve(&right),
+                Some(direct) => {
+                    direct.solve(&mut right);
+                    now.copy_from_slice(&right);
+                }
                 None => self.matrix.solve(&rows, &right, &mut now),
             }
-            for (&v, p) in self.free.iter().zip(now) {
-                x[v as usize] = p;
+            if (turn + 1) % HINGE_TURNS == 0 || turn + 1 == TURNS {
+                for (&v, p) in self.free.iter().zip(&now) {
+                    x[v as usize] = *p;
+                }
             }
         }
         leave(&self.free, slots);
+    }
+
+    /// Adds what the hinges want at the present place to the right-hand side.
+    fn bend(&self, x: &[DVec3], slots: &[u32], right: &mut [DVec3]) {
+        for hinge in &self.hinges {
+            let mut wanted = hinge.wanted(x);
+            for (&v, &c) in hinge.vertices.iter().zip(&hinge.coefficients) {
+                if slots[v as usize] == NONE {
+                    wanted -= c * x[v as usize];
+                }
+            }
+            for (&v, &c) in hinge.vertices.iter().zip(&hinge.coefficients) {
+                if slots[v as usize] != NONE {
+                    right[slots[v as usize] as usize] += BENDING * c * wanted;
+                }
+            }
+        }
     }
 }
 
@@ -417,7 +437,7 @@ impl Matrix {
         for &v in free {
             entries.push((slots[v as usize], slots[v as usize], PROXIMAL));
         }
-        entries.sort_by_key(|e| (e.0, e.1)); // stable: sums are in the order of the elements
+        entries.sort_by_key(|e| u64::from(e.0) << 32 | u64::from(e.1)); // stable: sums are in the order of the elements
         let mut matrix = Self {
             rows: vec![0; free.len() + 1],
             ..Self::default()

@@ -194,17 +194,26 @@ fn least_ms(mesh: &Arc<Mesh>, t: &Tangled, repeats: u32) -> Result<(CureReport, 
 }
 
 fn types() -> Result<(), Failure> {
-    say!("type    triangles  pairs  left  steps      ms");
+    say!(
+        "type    triangles  pairs  left  steps  finishing      ms: analysis, targets, forces, prevention, finish"
+    );
     for name in TYPES {
         let t = of_type(name, 6).expect("there is a sheet of each type");
         let mesh = mesh_of(&t)?;
         let (report, ms) = least_ms(&mesh, &t, 5)?;
+        let s = report.seconds;
         say!(
-            "{name:7} {:9} {:6} {:5} {:6} {ms:7.2}",
+            "{name:7} {:9} {:6} {:5} {:6} {:10} {ms:7.2}: {:8.2} {:8.2} {:7.2} {:11.2} {:7.2}",
             t.faces.len(),
             report.intersections_before,
             report.intersections_after,
-            report.steps
+            report.steps,
+            report.finishing_steps,
+            1e3 * s.analysis,
+            1e3 * s.targets,
+            1e3 * s.forces,
+            1e3 * s.prevention,
+            1e3 * s.finish,
         );
     }
     Ok(())
