@@ -36,7 +36,7 @@
 //! - Rows are scaled to a diagonal of ones.
 //! - Where the volume says nothing of the meeting - it has its sign at the end, or does not change
 //!   where the contact opens - the row is that of the contact point.
-//! - One whole step between two looks, solved to a tenth, and looks until nothing meets.
+//! - One whole step between two looks, solved to a tenth in the first rounds, and looks until nothing meets.
 //!
 //! Tried and not taken: pairs that stay on the list once they have met, which multiplies the rows; two
 //! steps between looks and tight solves, which hold more than they have to.
@@ -110,8 +110,10 @@ pub struct Recipe {
     pub steps: u32,
     /// Share of a Newton step that is taken: the paper's γ.
     pub share: f64,
-    /// When a solve ends.
+    /// When a solve ends, in the first rounds.
     pub until: Until,
+    /// When a solve ends after [`ROUGH`] rounds.
+    pub later: Until,
     /// Whether rows are scaled to a diagonal of ones.
     pub is_scaled: bool,
     /// Where the volumes' gradient is taken.
@@ -133,6 +135,14 @@ pub enum Gradient {
     Mean,
 }
 
+/// Rounds of rough solves: what is scattered is resolved by then, and what is left is a pile.
+const ROUGH: u32 = 5;
+
+const TIGHT: Until = Until {
+    tolerance: 1e-3,
+    max_iterations: 300,
+};
+
 impl Recipe {
     /// Table 1 of \[SMT08\], and nothing else. The paper does not say when MINRES ends: further on, pressures of rows that contradict each
     /// other grow without end, and cloth is thrown about (docs/measurements.md).
@@ -140,10 +150,8 @@ impl Recipe {
         rounds: 3,
         steps: 5,
         share: 0.3,
-        until: Until {
-            tolerance: 1e-3,
-            max_iterations: 300,
-        },
+        until: TIGHT,
+        later: TIGHT,
         is_scaled: false,
         gradient: Gradient::AtEnd,
         minds_blind: false,
@@ -151,7 +159,7 @@ impl Recipe {
         to_thickness: false,
     };
 
-    /// What measures best: many rough solves, each from a new look at the motion.
+    /// What measures best: rough solves, each from a new look at the motion, and tight ones for what they leave.
     pub const SECANT: Self = Self {
         rounds: u32::MAX,
         steps: 1,
@@ -160,6 +168,7 @@ impl Recipe {
             tolerance: 0.1,
             max_iterations: 50,
         },
+        later: TIGHT,
         is_scaled: true,
         gradient: Gradient::Mean,
         minds_blind: true,
@@ -215,6 +224,8 @@ impl std::ops::AddAssign for VolumeWork {
 #[derive(Default)]
 pub(super) struct Cushion {
     work: VolumeWork,
+    /// Rounds so far.
+    rounds: u32,
     /// Points with a pressure that pushed.
     pushed: BTreeMap<Pair, ContactPoint>,
 }
@@ -339,7 +350,11 @@ impl Volume {
         cushion: &mut Cushion,
         candidate: &mut Candidate<'_>,
     ) -> Vec<u32> {
-        let recipe = self.recipe();
+        let mut recipe = self.recipe();
+        if cushion.rounds >= ROUGH {
+            recipe.until = recipe.later;
+        }
+        cushion.rounds += 1;
         // in the order of the mesh: rows next to each other share vertices, and memory
         let mut impacts: Vec<&Impact> = impacts
             .iter()

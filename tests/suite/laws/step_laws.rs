@@ -5,7 +5,7 @@ use std::sync::Arc;
 use glam::{DMat3, DVec3, dvec3};
 use percale::response::inelastic::Form;
 use percale::response::{
-    Hold, ImpulseForm, Impulses, Inelastic, Repulsion, RepulsionForm, Stage, bounce, respond,
+    Hold, ImpulseForm, Impulses, Inelastic, Repulsion, RepulsionForm, Stage, bounce,
 };
 use percale::verify::{self, Verified};
 use percale::{Candidate, Collider, Mesh, Surfaces};
@@ -26,7 +26,7 @@ fn two_sheets() -> (Arc<Mesh>, Vec<DVec3>) {
     (mesh, x)
 }
 
-fn case(
+fn thin(
     mesh: &Arc<Mesh>,
     x: &[DVec3],
     wanted: Vec<DVec3>,
@@ -118,7 +118,7 @@ fn hold_alone_succeeds_on_hostile_motions() {
             .iter()
             .map(|_| dvec3(random.centred(), random.centred(), random.centred()))
             .collect();
-        let case = case(&mesh, &x, wanted, vec![1.0; x.len()], 0.3);
+        let case = thin(&mesh, &x, wanted, vec![1.0; x.len()], 0.3);
         let (_, accepted) = resolved(&case, &[Stage::Hold(Hold::default())]);
         assert_eq!(
             verify::audit::intersections(&mesh, accepted.positions()),
@@ -134,7 +134,7 @@ fn repulsion_opens_what_is_too_near_and_keeps_momentum() {
     for p in &mut x[121..] {
         p.y = 0.25 * THICKNESS;
     }
-    let mut case = case(&mesh, &x, x.clone(), vec![100.0; x.len()], 0.3);
+    let mut case = thin(&mesh, &x, x.clone(), vec![100.0; x.len()], 0.3);
     case.surfaces = case.surfaces.with_rest(&mesh, rest).unwrap(); // features of one body are not pushed beyond half their distance at rest
     let mut collider = Collider::new(&mesh);
     let mut candidate = Candidate::new(
@@ -168,7 +168,7 @@ fn the_response_does_not_depend_on_units() {
     let (x, _) = resolved(&case, &impulses());
     let unit = 1024.0;
     let scaled = |x: &[DVec3]| x.iter().map(|&p| unit * p).collect::<Vec<_>>();
-    let mut large = case(
+    let mut large = thin(
         case.start.mesh(),
         &scaled(case.start.positions()),
         scaled(&case.wanted),
@@ -215,7 +215,7 @@ fn one_impact_alone_gets_the_same_impulse_from_impulses_and_inelastic_projection
             *p += dvec3(0.02, -0.06, 0.01);
         }
         let inverse_mass = vec![1.0, 2.0, 3.0, 1.5, 0.5, 0.0];
-        let case = case(&mesh, &x, wanted, inverse_mass, friction);
+        let case = thin(&mesh, &x, wanted, inverse_mass, friction);
         let impulses = Stage::Impulses(Impulses {
             form: ImpulseForm::Notes,
             ..Impulses::default()
@@ -355,7 +355,7 @@ fn a_spring_repulsion_gives_under_pressure_and_is_capped() {
     let gap = |repulsion: Repulsion, speed: f64| {
         let mut wanted = x.clone();
         wanted[121..].iter_mut().for_each(|p| p.y -= speed);
-        let mut case = case(&mesh, &x, wanted, vec![100.0; x.len()], 0.0);
+        let mut case = thin(&mesh, &x, wanted, vec![100.0; x.len()], 0.0);
         case.surfaces = case.surfaces.with_rest(&mesh, two_sheets().1).unwrap(); // far apart at rest, one body as they are
         let mut candidate = Candidate::new(
             &case.start,
