@@ -240,7 +240,7 @@ fn volumes_can_be_as_they_were_while_the_pair_still_meets_and_ours_parts_it() {
         let x: Vec<DVec3> = (0..6)
             .map(|v| point(if v < 3 { 0.15 } else { -0.15 }))
             .collect();
-        let way: Vec<DVec3> = (0..6).map(|_| point(0.0)).collect();
+        let way: Vec<DVec3> = (0..6).map(|_| dvec3(1.0, 7.0, 1.0) * point(0.0)).collect();
         let wanted: Vec<DVec3> = x.iter().zip(&way).map(|(x, d)| *x + *d).collect();
         let still = vec![DVec3::ZERO; 6];
         let mut collider = Collider::new(&mesh);
