@@ -24,8 +24,8 @@
 //! What it cannot do, and why our form differs; docs/measurements.md, "Volume", has the figures:
 //! - "Guarantees the resolution of all collisions when satisfied" does not hold: a pair may meet and have
 //!   its volume back at the end. The stage then has nothing to do, and the pair meets for ever.
-//! - Equations that are linear at x* contradict each other where the motion is as long as the edges, and
-//!   what solves them best throws cloth by many times that motion.
+//! - Equations that are linear at x* need not agree where the motion is as long as the edges; steps become
+//!   long, and make pairs meet that did not.
 //! - The row of a triangle as large as a floor outweighs all others: MINRES is content with it.
 //!
 //! We differ, unless `form = "paper"`:
