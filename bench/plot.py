@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Draws Figure 4 of Sifakis 2008 from what `percale compare` writes, or MINRES curves from `percale bench volume --residuals`.
+"""Draws Figure 4 of Sifakis 2008 from what `percale compare` writes, MINRES curves from `percale bench volume
+--residuals`, or the time of one call by the number of pairs from `percale bench volume --calls`.
 
     bench/plot.py compare DIR/compare.csv OUT.png
     bench/plot.py residuals FILE.csv OUT.png
+    bench/plot.py calls FILE.csv OUT.png
 
 Needs Pillow.
 """
@@ -70,12 +72,26 @@ def residuals(rows):
     return [("residual / right side by iteration", curves, {}, math.floor(least), 0, lambda v: f"1e{v:.0f}")]
 
 
+def calls(rows):
+    """Processor time of one call by the number of pairs, for motions of one frame; an x where it was not resolved."""
+    curves, failed = {}, {}
+    for row in rows:
+        if row["frames"] != "1":
+            continue
+        name, pairs = row["method"], int(row["pairs"])
+        curves.setdefault(name, []).append((pairs, float(row["seconds"])))
+        if row["resolved"] != "true":
+            failed.setdefault(name, []).append(pairs)
+    most = max(v for points in curves.values() for _, v in points)
+    return [("one call by pairs, s of processor time", curves, failed, 0, most, "{:.1f}".format)]
+
+
 def main():
-    if len(sys.argv) != 4 or sys.argv[1] not in ("compare", "residuals"):
+    if len(sys.argv) != 4 or sys.argv[1] not in ("compare", "residuals", "calls"):
         sys.exit(__doc__)
     with open(sys.argv[2], newline="") as file:
         rows = list(csv.DictReader(file))
-    panels = {"compare": compare, "residuals": residuals}[sys.argv[1]](rows)
+    panels = {"compare": compare, "residuals": residuals, "calls": calls}[sys.argv[1]](rows)
     image = Image.new("RGB", (WIDTH, HEIGHT * len(panels) + 30), "white")
     draw = ImageDraw.Draw(image)
     for i, (title, curves, failed, bottom, top, label) in enumerate(panels):

@@ -4,7 +4,8 @@
 //!
 //! The first method makes the frames. Every other one starts each frame from the state that the
 //! first had, so that one frame with the one and with the other differ by the method alone, and not
-//! by what went before (the comparison of Sifakis §4 \[SMT08\]). Or, apart, every method goes its
+//! by what went before (the comparison of Sifakis §6 \[SMT08\]); only the length of its next
+//! interval is every method's own, the first one's too. Or, apart, every method goes its
 //! own way from the first frame: then pictures differ too.
 
 use std::ops::ControlFlow;
@@ -66,10 +67,12 @@ pub fn compare(
         .iter()
         .map(|method| Compared::new(&method.name))
         .collect();
+    // each method remembers the length of its own intervals, as it would in a run of its own
     let longest: Vec<u64> = methods
         .iter()
         .map(|method| method.simulation.checkpoint().interval)
         .collect();
+    let mut next = longest.clone();
     for frame in 1..=frames {
         let done = |method: usize, share: f64| (frame - 1) as f64 + (method as f64 + share) / count;
         let mut start = methods[0].simulation.checkpoint();
@@ -79,12 +82,16 @@ pub fn compare(
         compared[0].add(frame, stepped.ok());
         for (i, method) in methods.iter_mut().enumerate().skip(1) {
             if !apart {
-                start.interval = longest[i];
+                start.interval = next[i];
                 method.simulation.restore(start.clone())?;
             }
             let stepped = method
                 .simulation
                 .step_with(&mut |share| progress(done(i, share)));
+            next[i] = match &stepped {
+                Ok(_) => method.simulation.checkpoint().interval,
+                Err(_) => longest[i], // from another state, nothing is known
+            };
             compared[i].add(frame, stepped.ok());
         }
         let states: Vec<&[DVec3]> = methods

@@ -7,6 +7,7 @@
 )]
 
 mod certificate;
+mod colliding;
 mod cure;
 mod detection;
 mod documents;

@@ -12,7 +12,7 @@ use glam::{DVec3, dvec3};
 use percale::geometry::{Asked, Collider, Mesh, Mode};
 use percale::response::volume::minres::{Until, solve};
 use percale::response::volume::system::System;
-use percale::response::volume::{Recipe, tetrahedron};
+use percale::response::volume::{Gradient, Recipe, tetrahedron};
 use percale::response::{ImpulseForm, Impulses, Stage, Volume, respond};
 use percale::scene::shapes::{Shape, Sheet};
 use percale::{Candidate, Impact, Surfaces, verify};
@@ -39,12 +39,18 @@ pub(super) struct VolumeBench {
     /// them lie still. In place of ripples
     #[arg(long, conflicts_with = "depth")]
     pressed: Option<f64>,
+    /// Frames that the motion lasts, one after the other: the same velocities, a longer way
+    #[arg(long, value_delimiter = ',', default_values_t = [1], value_parser = clap::value_parser!(u32).range(1..=64))]
+    frames: Vec<u32>,
     /// Methods, by name; all of them if none is given
     #[arg(long, value_delimiter = ',')]
     methods: Vec<String>,
     /// Writes the residuals of the first solve at each size as CSV
     #[arg(long)]
     residuals: Option<PathBuf>,
+    /// Writes what each method did at each size as CSV
+    #[arg(long)]
+    calls: Option<PathBuf>,
 }
 
 /// Distance between two sheets, in metres.
@@ -56,7 +62,7 @@ const CELL: f64 = 0.01;
 /// Thickness, in metres.
 const THICKNESS: f64 = 2e-3;
 
-/// Duration of the motion, in seconds.
+/// Duration of a frame, in seconds.
 const DT: f64 = 1.0 / 60.0;
 
 /// CPU seconds after which a method is not asked again.
@@ -79,7 +85,7 @@ fn methods() -> Vec<Method> {
             ..Volume::default()
         })
     };
-    let paper = Recipe::PAPER;
+    let (paper, secant) = (Recipe::PAPER, Recipe::SECANT);
     let rounds = u32::MAX;
     let impulses = |form| {
         Stage::Impulses(Impulses {
@@ -88,24 +94,26 @@ fn methods() -> Vec<Method> {
         })
     };
     let named = |name| Stage::named(name).expect("a stage of this name");
+    let scaled = Recipe {
+        is_scaled: true,
+        ..paper
+    };
+    let mean = Recipe {
+        gradient: Gradient::Mean,
+        ..scaled
+    };
+    let pulling = Recipe {
+        only_pushes: false,
+        to_thickness: false,
+        ..secant
+    };
     let each = [
         ("volume-paper", volume(paper)),
         ("paper-rounds", volume(Recipe { rounds, ..paper })),
-        (
-            "paper-scaled",
-            volume(Recipe {
-                is_scaled: true,
-                ..paper
-            }),
-        ),
-        ("volume", volume(Recipe::REPEATED)),
-        (
-            "volume-full-steps",
-            volume(Recipe {
-                share: 1.0,
-                ..Recipe::REPEATED
-            }),
-        ),
+        ("paper-scaled", volume(scaled)),
+        ("paper-mean", volume(mean)),
+        ("volume-pulling", volume(pulling)),
+        ("volume", volume(secant)),
         ("impulses-notes", impulses(ImpulseForm::Notes)),
         ("impulses", impulses(ImpulseForm::Remembered)),
         ("inelastic", named("inelastic")),
@@ -214,19 +222,32 @@ impl VolumeBench {
         for &cells in &self.cells {
             self.cost(cells, &mut curves)?;
         }
-        if let Some(file) = &self.residuals {
-            fs::write(file, curves)
-                .map_err(|error| Failure::input(format!("{}: {error}", file.display())))?;
-        }
+        write(self.residuals.as_ref(), &curves)?;
         say!(
-            "\nvertices    pairs  method           resolved  left  rounds  solves  iterations  residual  energy kept  CPU s"
+            "\nframes vertices    pairs  method           resolved  left  rounds  solves  iterations  residual  energy kept  CPU s"
         );
-        for &cells in &self.cells {
-            self.race(cells, &mut methods)?;
+        let mut calls =
+            String::from("frames,pairs,method,resolved,left,rounds,energy_kept,seconds\n");
+        let mut most: Vec<Vec<usize>> = Vec::new();
+        for &frames in &self.frames {
+            for method in &mut methods {
+                (method.failures, method.most) = (0, 0);
+            }
+            for &cells in &self.cells {
+                self.race(cells, frames, &mut methods, &mut calls)?;
+            }
+            most.push(methods.iter().map(|method| method.most).collect());
         }
-        say!("\nmost pairs resolved in one call:");
-        for method in &methods {
-            say!("{:16} {:7}", method.name, method.most);
+        write(self.calls.as_ref(), &calls)?;
+        let frames = self.frames.iter().map(|n| format!("{n:>9}"));
+        say!(
+            "\nmost pairs resolved in one call, by the frames that the motion lasts:\n{:16}{}",
+            "method",
+            frames.collect::<String>()
+        );
+        for (i, method) in methods.iter().enumerate() {
+            let each = most.iter().map(|most| format!("{:>9}", most[i]));
+            say!("{:16}{}", method.name, each.collect::<String>());
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -293,15 +314,23 @@ impl VolumeBench {
     }
 
     /// Every method once at one size.
-    fn race(&self, cells: u32, methods: &mut [Method]) -> Result<(), Failure> {
-        let stack = Stack::new(self.layers, cells, self.depth, self.pressed)?;
+    fn race(
+        &self,
+        cells: u32,
+        frames: u32,
+        methods: &mut [Method],
+        calls: &mut String,
+    ) -> Result<(), Failure> {
+        let long = f64::from(frames);
+        let pressed = self.pressed.map(|share| (share * long).min(0.95));
+        let stack = Stack::new(self.layers, cells, self.depth * long, pressed)?;
         let surfaces = stack.surfaces()?;
         let still = vec![DVec3::ZERO; stack.x0.len()];
         let start = verify::start(Arc::clone(&stack.mesh), stack.x0.clone(), still)?;
         for method in methods.iter_mut().filter(|method| method.failures < 2) {
             let mut collider = Collider::new(&stack.mesh);
             let (masses, wanted) = (&stack.inverse_mass, stack.x1.clone());
-            let mut candidate = Candidate::new(&start, masses, &surfaces, DT, wanted)?;
+            let mut candidate = Candidate::new(&start, masses, &surfaces, long * DT, wanted)?;
             let clock = ProcessTime::now();
             let stages = [method.stage.clone()];
             let response = respond(&stages, &[], &mut candidate, &mut collider);
@@ -312,7 +341,7 @@ impl VolumeBench {
             let resolved = verify::accept(candidate, &mut collider, proof).is_ok();
             let work = response.volume;
             say!(
-                "{:8} {:8}  {:17} {:>7} {:5} {:7} {:7} {:11} {:9.1e} {:12.3} {:6.2}",
+                "{frames:6} {:8} {:8}  {:17} {:>7} {:5} {:7} {:7} {:11} {:9.1e} {:12.3} {:6.2}",
                 stack.x0.len(),
                 response.met.len(),
                 method.name,
@@ -325,6 +354,14 @@ impl VolumeBench {
                 kept,
                 seconds
             );
+            let _ = writeln!(
+                calls,
+                "{frames},{},{},{resolved},{},{},{kept},{seconds}",
+                response.met.len(),
+                method.name,
+                response.left,
+                response.rounds.len()
+            );
             if resolved {
                 method.most = method.most.max(response.met.len());
                 method.failures = 0;
@@ -336,5 +373,13 @@ impl VolumeBench {
             }
         }
         Ok(())
+    }
+}
+
+fn write(file: Option<&PathBuf>, text: &str) -> Result<(), Failure> {
+    match file {
+        Some(file) => fs::write(file, text)
+            .map_err(|error| Failure::input(format!("{}: {error}", file.display()))),
+        None => Ok(()),
     }
 }

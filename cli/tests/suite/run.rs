@@ -92,6 +92,29 @@ fn a_killed_run_resumes_to_the_same_hash_and_threads_do_not_matter() {
 }
 
 #[test]
+fn bad_settings_of_stages_are_refused_by_name_before_anything_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let out = out.to_str().unwrap();
+    let bad = [
+        ("volume{form=nonsense}", "nonsense"),
+        ("volume{max_rounds=-1}", "max_rounds"),
+        ("volume{max_round=3}", "max_round"),
+        ("volume{recipe=3}", "recipe"),
+        ("impulses{form=paper}", "paper"),
+        ("inelastic{max_rounds=many}", "many"),
+        ("rigid_zones{max_rounds=3}", "max_rounds"),
+        ("pressure", "pressure"),
+    ];
+    for (stages, named) in bad {
+        let arguments = ["run", "drop", "--small", "-o", out, "--response", stages];
+        let message = refusal(&arguments); // exit code 2
+        assert!(message.contains(named), "{stages}: {message}");
+    }
+    assert!(!folder.path().join("out").exists());
+}
+
+#[test]
 fn stages_named_on_the_command_line_are_recorded_and_asked_for_again_by_resume() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");

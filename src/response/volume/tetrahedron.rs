@@ -31,6 +31,20 @@ pub fn gradient([a, b, c, d]: [DVec3; 4]) -> [DVec3; 4] {
     [-(gb + gc + gd), gb, gc, gd].map(|g| SIXTH * g)
 }
 
+/// ∂V/∂x between two places of the vertices, in m²: the mean over straight ways from the one to the
+/// other. Times the ways it is the difference of the volumes, exactly and not to first order:
+///
+/// ```text
+/// V(x₁) − V(x₀) = Σ ḡᵢ · (x₁ − x₀)ᵢ        ḡ = ∫₀¹ ∂V/∂x (x₀ + s (x₁ − x₀)) ds = (g₀ + 4 g_½ + g₁) / 6
+/// ```
+///
+/// by Simpson's rule, which is exact here: the gradient is of the second degree in s.
+pub fn mean_gradient(x0: [DVec3; 4], x1: [DVec3; 4]) -> [DVec3; 4] {
+    let middle = std::array::from_fn(|i| 0.5 * (x0[i] + x1[i]));
+    let [a, b, c] = [x0, middle, x1].map(gradient);
+    std::array::from_fn(|i| SIXTH * (a[i] + 4.0 * b[i] + c[i]))
+}
+
 /// The sign of the volume, exactly; 0 where the four points lie in one plane.
 pub fn orientation([a, b, c, d]: [DVec3; 4]) -> f64 {
     let point = |p: DVec3| robust::Coord3D {
@@ -98,6 +112,24 @@ mod tests {
         assert!(positive > 200 && negative > 200, "{positive} {negative}");
         println!("worst difference {worst:.1e} m²");
         assert!(worst < 1e-12, "{worst}");
+    }
+
+    #[test]
+    fn the_mean_gradient_times_the_way_is_the_change_of_the_volume() {
+        let all = tetrahedra();
+        let (mut worst, mut at_end) = (0.0f64, 0.0f64);
+        for pair in all.windows(2) {
+            let [x0, x1] = [pair[0], pair[1]];
+            let along = |g: [DVec3; 4]| -> f64 {
+                (0..4).map(|i| g[i].dot(x1[i] - x0[i])).sum::<f64>() - (volume(x1) - volume(x0))
+            };
+            worst = worst.max(along(mean_gradient(x0, x1)).abs());
+            at_end = at_end.max(along(gradient(x1)).abs());
+            let sum: DVec3 = mean_gradient(x0, x1).iter().sum();
+            assert!(sum.length() < 1e-15, "{sum}");
+        }
+        println!("off by {worst:.1e} m³, with the gradient at the end by {at_end:.1e} m³");
+        assert!(worst < 1e-15 && at_end > 0.1, "{worst} {at_end}");
     }
 
     #[test]

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use glam::{DMat3, DVec3, dvec3};
 use percale::response::inelastic::Form;
 use percale::response::{
-    Hold, ImpulseForm, Impulses, Inelastic, Repulsion, RepulsionForm, Stage, bounce, respond,
+    Hold, ImpulseForm, Impulses, Inelastic, Repulsion, RepulsionForm, Stage, bounce,
 };
 use percale::verify::{self, Verified};
 use percale::{Candidate, Collider, Mesh, Surfaces};
 
+use crate::colliding::Case;
 use crate::random::Random;
 use crate::support::squares;
 
@@ -25,91 +26,25 @@ fn two_sheets() -> (Arc<Mesh>, Vec<DVec3>) {
     (mesh, x)
 }
 
-struct Case {
-    start: Verified,
-    inverse_mass: Vec<f64>,
-    surfaces: Surfaces,
+fn thin(
+    mesh: &Arc<Mesh>,
+    x: &[DVec3],
     wanted: Vec<DVec3>,
+    inverse_mass: Vec<f64>,
+    friction: f64,
+) -> Case {
+    Case::new(mesh, x, wanted, inverse_mass, [THICKNESS, friction])
 }
 
-impl Case {
-    fn new(
-        mesh: &Arc<Mesh>,
-        x: &[DVec3],
-        wanted: Vec<DVec3>,
-        inverse_mass: Vec<f64>,
-        friction: f64,
-    ) -> Self {
-        let surfaces = Surfaces::uniform(mesh, x.to_vec(), THICKNESS, friction).unwrap();
-        let start =
-            verify::start(Arc::clone(mesh), x.to_vec(), vec![DVec3::ZERO; x.len()]).unwrap();
-        Self {
-            start,
-            inverse_mass,
-            surfaces,
-            wanted,
-        }
-    }
+fn falling(friction: f64) -> Case {
+    Case::falling(10, 1.0, friction)
+}
 
-    /// The upper sheet falls through the lower one, with a ripple so that nothing is symmetric.
-    fn falling(friction: f64) -> Self {
-        let (mesh, x) = two_sheets();
-        let ripple = |p: DVec3| {
-            dvec3(
-                0.01,
-                -0.05 + 0.02 * (7.0 * p.x).sin() * (5.0 * p.z).cos(),
-                -0.02,
-            )
-        };
-        let wanted = x
-            .iter()
-            .enumerate()
-            .map(|(v, &p)| if v < 121 { p } else { p + ripple(p) })
-            .collect();
-        let inverse_mass = (0..x.len())
-            .map(|v| 1.0 / (0.01 + 0.001 * (v % 7) as f64))
-            .collect();
-        Self::new(&mesh, &x, wanted, inverse_mass, friction)
-    }
-
-    fn respond(&self, stages: &[Stage]) -> (Vec<DVec3>, Verified) {
-        let mut collider = Collider::new(self.start.mesh());
-        let mut candidate = Candidate::new(
-            &self.start,
-            &self.inverse_mass,
-            &self.surfaces,
-            0.01,
-            self.wanted.clone(),
-        )
-        .unwrap();
-        let near = Repulsion::default().near(&candidate, &mut collider);
-        let response = respond(stages, &near, &mut candidate, &mut collider);
-        assert!(!response.rounds.is_empty(), "the case is meant to collide");
-        let x = candidate.positions().to_vec();
-        let proof = response.proof.as_ref();
-        let accepted = verify::accept(candidate, &mut collider, proof).unwrap();
-        (x, accepted)
-    }
-
-    fn momentum(&self, x: &[DVec3]) -> DVec3 {
-        self.each(x).map(|(m, d)| m * d).sum()
-    }
-
-    fn energy(&self, x: &[DVec3]) -> f64 {
-        self.each(x)
-            .map(|(m, d)| 0.5 * m * d.length_squared())
-            .sum()
-    }
-
-    fn scale(&self) -> f64 {
-        self.each(&self.wanted).map(|(m, d)| m * d.length()).sum()
-    }
-
-    fn each(&self, x: &[DVec3]) -> impl Iterator<Item = (f64, DVec3)> {
-        let free = self.inverse_mass.iter().zip(x).zip(self.start.positions());
-        free.filter(|((w, _), _)| **w > 0.0)
-            .map(|((w, x1), x0)| (1.0 / w, x1 - x0))
-    }
+/// What the stages made of it, with what is near known; it has to be accepted.
+fn resolved(case: &Case, stages: &[Stage]) -> (Vec<DVec3>, Verified) {
+    let outcome = case.respond(stages, true);
+    let accepted = outcome.accepted.expect("the end is certified");
+    (outcome.x, accepted)
 }
 
 fn impulses() -> Vec<Stage> {
@@ -122,8 +57,8 @@ fn impulses() -> Vec<Stage> {
 #[test]
 fn impulses_resolve_keep_momentum_and_never_add_energy() {
     for friction in [0.0, 0.5] {
-        let case = Case::falling(friction);
-        let (x, _) = case.respond(&impulses());
+        let case = falling(friction);
+        let (x, _) = resolved(&case, &impulses());
         let change = (case.momentum(&x) - case.momentum(&case.wanted)).length();
         assert!(
             change < 1e-12 * case.scale(),
@@ -140,8 +75,8 @@ fn impulses_resolve_keep_momentum_and_never_add_energy() {
 #[test]
 fn friction_slows_sliding_and_more_of_it_slows_more() {
     let slid = [0.0, 0.2, 0.6].map(|friction| {
-        let case = Case::falling(friction);
-        let (x, _) = case.respond(&impulses());
+        let case = falling(friction);
+        let (x, _) = resolved(&case, &impulses());
         let way = |range: std::ops::Range<usize>| -> f64 {
             let n = range.len() as f64;
             range
@@ -163,12 +98,12 @@ fn friction_slows_sliding_and_more_of_it_slows_more() {
 
 #[test]
 fn scripted_vertices_stay_where_they_are_told_to_the_bit() {
-    let mut case = Case::falling(0.3);
+    let mut case = falling(0.3);
     for v in 0..121 {
         case.inverse_mass[v] = 0.0;
         case.wanted[v].y += 1e-3;
     }
-    let (x, accepted) = case.respond(&impulses());
+    let (x, accepted) = resolved(&case, &impulses());
     assert_eq!(x[..121], case.wanted[..121]);
     assert_eq!(accepted.positions()[..121], case.wanted[..121]);
 }
@@ -183,8 +118,8 @@ fn hold_alone_succeeds_on_hostile_motions() {
             .iter()
             .map(|_| dvec3(random.centred(), random.centred(), random.centred()))
             .collect();
-        let case = Case::new(&mesh, &x, wanted, vec![1.0; x.len()], 0.3);
-        let (_, accepted) = case.respond(&[Stage::Hold(Hold::default())]);
+        let case = thin(&mesh, &x, wanted, vec![1.0; x.len()], 0.3);
+        let (_, accepted) = resolved(&case, &[Stage::Hold(Hold::default())]);
         assert_eq!(
             verify::audit::intersections(&mesh, accepted.positions()),
             Vec::<[u32; 2]>::new()
@@ -199,7 +134,7 @@ fn repulsion_opens_what_is_too_near_and_keeps_momentum() {
     for p in &mut x[121..] {
         p.y = 0.25 * THICKNESS;
     }
-    let mut case = Case::new(&mesh, &x, x.clone(), vec![100.0; x.len()], 0.3);
+    let mut case = thin(&mesh, &x, x.clone(), vec![100.0; x.len()], 0.3);
     case.surfaces = case.surfaces.with_rest(&mesh, rest).unwrap(); // features of one body are not pushed beyond half their distance at rest
     let mut collider = Collider::new(&mesh);
     let mut candidate = Candidate::new(
@@ -229,11 +164,11 @@ fn repulsion_opens_what_is_too_near_and_keeps_momentum() {
 #[test]
 fn the_response_does_not_depend_on_units() {
     // metres or kilometres, as a power of two so that rounding is the same
-    let case = Case::falling(0.3);
-    let (x, _) = case.respond(&impulses());
+    let case = falling(0.3);
+    let (x, _) = resolved(&case, &impulses());
     let unit = 1024.0;
     let scaled = |x: &[DVec3]| x.iter().map(|&p| unit * p).collect::<Vec<_>>();
-    let mut large = Case::new(
+    let mut large = thin(
         case.start.mesh(),
         &scaled(case.start.positions()),
         scaled(&case.wanted),
@@ -242,7 +177,7 @@ fn the_response_does_not_depend_on_units() {
     );
     let thick = vec![unit * THICKNESS; x.len()];
     large.surfaces = large.surfaces.with_thickness(thick).unwrap();
-    let (y, _) = large.respond(&impulses());
+    let (y, _) = resolved(&large, &impulses());
     assert_eq!(scaled(&x), y);
 }
 
@@ -280,13 +215,13 @@ fn one_impact_alone_gets_the_same_impulse_from_impulses_and_inelastic_projection
             *p += dvec3(0.02, -0.06, 0.01);
         }
         let inverse_mass = vec![1.0, 2.0, 3.0, 1.5, 0.5, 0.0];
-        let case = Case::new(&mesh, &x, wanted, inverse_mass, friction);
+        let case = thin(&mesh, &x, wanted, inverse_mass, friction);
         let impulses = Stage::Impulses(Impulses {
             form: ImpulseForm::Notes,
             ..Impulses::default()
         });
-        let (one, _) = case.respond(&[impulses]);
-        let (all, _) = case.respond(&[Stage::Inelastic(Inelastic::default())]);
+        let (one, _) = resolved(&case, &[impulses]);
+        let (all, _) = resolved(&case, &[Stage::Inelastic(Inelastic::default())]);
         assert_ne!(one, case.wanted);
         for (a, b) in one.iter().zip(&all) {
             assert!((*a - *b).length() < 1e-12, "{a} {b}");
@@ -298,13 +233,13 @@ fn one_impact_alone_gets_the_same_impulse_from_impulses_and_inelastic_projection
 fn inelastic_projection_resolves_keeps_momentum_and_never_adds_energy() {
     for form in [Form::Coulomb, Form::Paper] {
         for friction in [0.0, 0.5] {
-            let case = Case::falling(friction);
+            let case = falling(friction);
             let stage = Inelastic {
                 form,
                 ..Inelastic::default()
             };
             println!("{form:?}, friction {friction}");
-            let (x, _) = case.respond(&[Stage::Inelastic(stage)]);
+            let (x, _) = resolved(&case, &[Stage::Inelastic(stage)]);
             let change = (case.momentum(&x) - case.momentum(&case.wanted)).length();
             assert!(change < 1e-11 * case.scale(), "{form:?}: {change}");
             assert!(case.energy(&x) < case.energy(&case.wanted));
@@ -318,7 +253,7 @@ fn inelastic_projection_resolves_keeps_momentum_and_never_adds_energy() {
 
 /// A sheet that flies at another one, or at an obstacle made of it, with its velocities after the elastic pass.
 fn bounced(restitution: f64, friction: f64, lower_is_free: bool) -> (Case, Vec<DVec3>, Vec<DVec3>) {
-    let mut case = Case::falling(friction);
+    let mut case = falling(friction);
     let dt = 0.01;
     let v: Vec<DVec3> = case
         .wanted
@@ -420,7 +355,7 @@ fn a_spring_repulsion_gives_under_pressure_and_is_capped() {
     let gap = |repulsion: Repulsion, speed: f64| {
         let mut wanted = x.clone();
         wanted[121..].iter_mut().for_each(|p| p.y -= speed);
-        let mut case = Case::new(&mesh, &x, wanted, vec![100.0; x.len()], 0.0);
+        let mut case = thin(&mesh, &x, wanted, vec![100.0; x.len()], 0.0);
         case.surfaces = case.surfaces.with_rest(&mesh, two_sheets().1).unwrap(); // far apart at rest, one body as they are
         let mut candidate = Candidate::new(
             &case.start,
