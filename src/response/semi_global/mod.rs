@@ -17,8 +17,8 @@
 //! is no form of Coulomb's law, so each contact has its disc; step 4 of a frame is to detect anew;
 //! masses are not all equal. Its A is the matrix of the integrator; here it is that of the masses,
 //! for which the splitting (20) is exact after one step, and (22) and (23) in turn are the staggered
-//! projections of [`super::inelastic::coulomb`]. The one solve with the matrix of the integrator is
-//! [`crate::dynamics::implicit`].
+//! projections of [`super::inelastic::coulomb`]. With the matrix of the integrator, contact is part of
+//! its own solve (docs/method.md §7).
 //!
 //! Guaranteed: linear momentum of free vertices, up to rounding; kinetic energy of the mean motion does
 //! not grow where no scripted vertex moves. In our form no pair is dropped twice, so the set cannot run
