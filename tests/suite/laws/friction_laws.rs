@@ -131,7 +131,7 @@ fn a_sheet_slides_and_sticks_on_a_slope_whatever_the_interval() {
 }
 
 #[test]
-#[ignore = "minutes: 48 runs, half of them of 10 s; prints a table"]
+#[ignore = "known fault, minutes: 6 cells of a thickness of 0.2 mm go 1.8 % too short a way; prints a table"]
 fn on_a_slope_at_three_resolutions_and_two_thicknesses() {
     println!(
         "| integrator | dt, s | cells | thickness, m | mu 0.45: error of the way | mu 0.55: drift in 10 s, m |"
@@ -414,7 +414,7 @@ shape = {{ kind = "file", file = "lower.obj" }}
 }
 
 #[test]
-#[ignore = "known fault, ten minutes: at 50 mm/s stops at facets keep the resistance up (table in docs/measurements.md)"]
+#[ignore = "known fault, minutes: at loops of one length resistance grows with refinement (table in docs/measurements.md)"]
 fn wrinkled_sheets_slide_more_freely_the_finer_they_are() {
     const SPEEDS: [f64; 3] = [0.05, 0.025, 0.0125];
     println!("| cell, mm | thickness, m | at 50 mm/s | at 25 mm/s | at 12.5 mm/s |");
@@ -439,7 +439,7 @@ fn wrinkled_sheets_slide_more_freely_the_finer_they_are() {
 }
 
 #[test]
-#[ignore = "minutes: six runs; prints a table"]
+#[ignore = "known fault, a minute: resistance does not halve (table in docs/measurements.md)"]
 fn wrinkled_sheets_slide_more_freely_refined_in_space_and_time() {
     // a stop at a facet is a loop long: with shorter facets and loops alike, it takes less
     println!("| cell, mm | loop, 1/960 s | thickness 1 mm | thickness 0.5 mm |");
@@ -541,7 +541,7 @@ fn drift(scene: &Scene, frames: u32) -> (f64, f64, f64) {
 }
 
 #[test]
-#[ignore = "a quarter of an hour: 1,380 frames, most with thousands of sweeps"]
+#[ignore = "known fault: contact in the loops lets the cards drift by 1.5 mm in a second, whatever the sweeps"]
 fn cards_without_friction_stay_where_they_are() {
     println!(
         "| sweeps | tolerance | frames | along the table, m | up or down, m | smallest gap, m |"

@@ -64,7 +64,7 @@ fn a_cloth_on_pillars_rests_at_the_end() {
 }
 
 #[test]
-#[ignore = "known fault: 1.5 mm/s (median) after 5 s"]
+#[ignore = "known fault: 2 mm/s (median) after 5 s"]
 fn a_cloth_on_pillars_rests_after_five_seconds() {
     let mut simulation = small("pillars", &[]).build().unwrap();
     for _ in 0..300 {
