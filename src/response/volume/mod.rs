@@ -112,7 +112,7 @@ pub struct Recipe {
     pub share: f64,
     /// When a solve ends, in the first rounds.
     pub until: Until,
-    /// When a solve ends after [`ROUGH`] rounds.
+    /// When a solve ends in the later ones, which are left a pile.
     pub later: Until,
     /// Whether rows are scaled to a diagonal of ones.
     pub is_scaled: bool,
