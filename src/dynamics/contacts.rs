@@ -241,6 +241,7 @@ impl Held {
             tangential_force: (self.tangential_force)
                 .clamp_length_max(self.friction * self.normal_force),
             motion: seen.scripted,
+            taut: None,
         };
         at.stiffened(row)
     }

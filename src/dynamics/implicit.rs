@@ -45,14 +45,14 @@ const LOOK_AGE: f64 = 1.0 / 120.0;
 pub struct Implicit {
     /// Longest loop, s, above 0. Shorter ones damp less and cost more.
     pub max_loop: f64,
-    /// Iterations of a loop, at least 1. Not a key of scenes: for tests of what more of them would change.
-    #[serde(skip)]
+    /// Iterations of a loop, at least 1; up to four times as many where faces would be left beyond their strain limit. What
+    /// one loop leaves the next takes up, so more of them matter where that is too late: many stiff layers without friction,
+    /// thin cloth that slides far.
     pub iterations: u32,
-    /// A solve ends where its residual stands for a velocity of less than this, m/s. Not a key of scenes either.
-    #[serde(skip)]
+    /// A solve ends where its residual stands for a velocity of less than this, m/s; above 0.
     pub tolerance: f64,
-    /// Loops share a matrix for so long, s: forces are those of every loop, what they change by varies slowly. Nor is this
-    /// one.
+    /// Loops share a matrix for so long, s: forces are those of every loop, what they change by varies slowly. Not a key of
+    /// scenes.
     #[serde(skip)]
     pub matrix_age: f64,
 }
@@ -399,16 +399,21 @@ impl Solve<'_> {
         rows.potential() - 0.5 * quadratic
     }
 
-    /// Iterates until the residual is small or the budget spent.
+    /// Iterates until the residual is small or the budget spent; longer where faces are beyond their limit, which later
+    /// loops would take back only slowly.
     fn pass(&mut self, rows: &mut Rows, still: f64) {
         let goal = self.settings.tolerance;
         let mut before = 0.0;
         let budget = self.settings.iterations;
         let mut k = 0;
+        let (mut end, most) = (budget, 4 * budget);
         loop {
-            let is_spent = k >= budget;
+            if k == end && end < most && rows.are_overstretched() {
+                end += budget.div_ceil(2);
+            }
+            let is_spent = k >= end;
             if is_spent || self.error() <= goal {
-                if is_spent && (k >= 4 * budget || self.potential(rows) <= still) {
+                if is_spent && (k >= most || self.potential(rows) <= still) {
                     break;
                 }
                 if !is_spent {

@@ -526,6 +526,22 @@ impl Dynamics {
         (after.largest - before.largest.max(self.strain_limit())).max(0.0)
     }
 
+    /// By how much a face is stretched at `x` beyond its limit, or beyond what it is at `wanted`, at most.
+    pub fn stretched(&self, wanted: &[DVec3], x: &[DVec3]) -> f64 {
+        let [wanted, x] = [wanted, x].map(|x| self.gather(x));
+        self.elements.stretched(&wanted, &x)
+    }
+
+    /// Moves free nodes of `x` so that faces are stretched no further than their limit permits, or than they are at `wanted`;
+    /// ends early where that takes many sweeps. Keeps momentum.
+    pub fn ease(&self, wanted: &[DVec3], x: &mut [DVec3]) {
+        let mut of_nodes = self.gather(x);
+        (self.elements).ease(&self.node_inverse_mass, &self.gather(wanted), &mut of_nodes);
+        for (&i, eased) in self.nodes.iter().zip(of_nodes) {
+            x[i as usize] = eased;
+        }
+    }
+
     /// Least strain limit of all faces; 0.1 = a tenth.
     pub fn strain_limit(&self) -> f64 {
         let limits = self.elements.faces.iter().map(|face| face.limit - 1.0);

@@ -9,6 +9,10 @@
 //! st = λt − ρ (j − n n·j)           pt = st min(1, r/|st|)      ψt = |st|²/2ρ inside the disc, (r|st| − r²/2)/ρ outside
 //! ```
 //!
+//! A face at its limit is a row without friction whose n turns with it: with e = j − σ₀ n, the image of the
+//! direction that is stretched most, and the length L that it may have, sn = λn − ρ (L − |e|) and the force is −pn e/|e|.
+//! A length is convex, so ψ still is.
+//!
 //! ψ is convex and has one derivative; −∂ψ/∂j = pn n + pt is the force of the row. The multipliers λ are the
 //! forces of the loop before: what rests needs nothing new. Their stiffness ρ is a multiple of that
 //! of the matrix at the vertices of the row, so that the solve stays well conditioned.
@@ -28,6 +32,9 @@ pub(super) const NONE: u32 = u32::MAX;
 
 /// Stiffness of a row as a multiple of that of the matrix; 3 to 10 do equally well, 100 does not.
 const STIFFNESS: f64 = 10.0;
+
+/// A solve goes on while a face is beyond its limit by this share of the strain that is permitted.
+const OVERSTRETCHED: f64 = 0.05;
 
 /// One row of the solve.
 #[derive(Clone, Copy, Debug)]
@@ -50,6 +57,17 @@ pub(super) struct Row {
     pub(super) tangential_force: DVec3,
     /// j where no free node is displaced: the motion of what is scripted.
     pub(super) motion: DVec3,
+    /// Of a face at its strain limit; none for a contact.
+    pub(super) taut: Option<Taut>,
+}
+
+/// What a row of a face knows beside that of a contact.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Taut {
+    /// σ where nothing is displaced.
+    pub(super) stretch: f64,
+    /// The strain that is permitted.
+    pub(super) permitted: f64,
 }
 
 impl Row {
@@ -80,32 +98,41 @@ impl Row {
 /// What a row exerts where the solve is, and how that changes in the direction in which it looks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pull {
-    /// sn.
+    /// sn; of a taut face, sn without ρ |e|.
     normal: f64,
-    /// st.
+    /// st; of a taut face, e.
     tangential: DVec3,
-    /// Of sn, per unit of the direction.
+    /// Of sn, per unit of the direction; 0 for a taut face.
     normal_change: f64,
-    /// Of st.
+    /// Of st, or of e.
     tangential_change: DVec3,
     strength: f64,
     /// r.
     radius: f64,
     /// 1/ρ.
     give: f64,
+    is_taut: bool,
 }
 
 impl Pull {
     /// Of a row that looks at `j`.
     fn new(row: &Row, j: DVec3) -> Self {
+        let stretch = row.taut.map_or(0.0, |taut| taut.stretch);
         let mut pull = Self {
-            normal: row.normal_force - row.stiffness * row.room,
-            tangential: row.tangential_force,
+            normal: row.normal_force - row.stiffness * (row.room + stretch),
+            tangential: match row.taut {
+                Some(_) => -stretch * row.normal,
+                None => row.tangential_force,
+            },
             normal_change: 0.0,
             tangential_change: DVec3::ZERO,
             strength: row.strength,
-            radius: row.friction * row.normal_force,
+            radius: match row.taut {
+                Some(_) => 0.0,
+                None => row.friction * row.normal_force,
+            },
             give: 1.0 / row.stiffness,
+            is_taut: row.taut.is_some(),
         };
         pull.look(row, j);
         pull.advance(1.0);
@@ -115,6 +142,10 @@ impl Pull {
     /// Looks in the direction in which j changes by `along`.
     #[inline]
     fn look(&mut self, row: &Row, along: DVec3) {
+        if self.is_taut {
+            self.tangential_change = along;
+            return;
+        }
         let rate = row.normal.dot(along);
         self.normal_change = -row.stiffness * rate;
         self.tangential_change = match row.friction > 0.0 {
@@ -129,10 +160,19 @@ impl Pull {
         self.tangential += alpha * self.tangential_change;
     }
 
+    /// sn.
+    #[inline]
+    fn wanted(&self) -> f64 {
+        match self.is_taut {
+            true => self.normal + self.tangential.length() / self.give,
+            false => self.normal,
+        }
+    }
+
     /// pn.
     #[inline]
     fn pressed(&self) -> f64 {
-        self.normal.clamp(0.0, self.strength)
+        self.wanted().clamp(0.0, self.strength)
     }
 
     /// pt.
@@ -144,9 +184,21 @@ impl Pull {
         }
     }
 
+    /// −∂ψ/∂j.
+    #[inline]
+    fn force(&self, row: &Row) -> DVec3 {
+        match self.is_taut {
+            true => -self.pressed() * self.tangential.normalize_or_zero(),
+            false => self.pressed() * row.normal + self.rubbed(),
+        }
+    }
+
     /// How ψ changes with α at `alpha` times the direction, and how that changes.
     #[inline]
     fn slope(&self, alpha: f64) -> [f64; 2] {
+        if self.is_taut {
+            return self.slope_of_taut(alpha);
+        }
         let pressed = self.normal + alpha * self.normal_change;
         let (mut slope, mut change) = (0.0, 0.0);
         if pressed >= self.strength {
@@ -172,9 +224,28 @@ impl Pull {
         [slope * self.give, change * self.give]
     }
 
+    fn slope_of_taut(&self, alpha: f64) -> [f64; 2] {
+        let e = self.tangential + alpha * self.tangential_change;
+        let length = e.length();
+        let pressed = (self.normal + length / self.give).min(self.strength);
+        if pressed <= 0.0 || length == 0.0 {
+            return [0.0; 2];
+        }
+        let rate = e.dot(self.tangential_change) / length;
+        let turned = (self.tangential_change.length_squared() - rate * rate).max(0.0);
+        let stiffness = match pressed < self.strength {
+            true => 1.0 / self.give,
+            false => 0.0,
+        };
+        [
+            pressed * rate,
+            stiffness * rate * rate + pressed * turned / length,
+        ]
+    }
+
     /// ψ.
     fn potential(&self) -> f64 {
-        let pressed = self.normal.max(0.0);
+        let pressed = self.wanted().max(0.0);
         let mut sum = match pressed <= self.strength {
             true => pressed * pressed,
             false => self.strength * (2.0 * pressed - self.strength),
@@ -335,7 +406,7 @@ impl Rows {
     pub(super) fn add_forces(&mut self, q: &[DVec3], r: &mut [DVec3]) {
         let rows = self.rows.par_iter().with_min_len(GRAIN);
         rows.zip(&self.pulls)
-            .map(|(row, pull)| pull.pressed() * row.normal + pull.rubbed())
+            .map(|(row, pull)| pull.force(row))
             .collect_into_vec(&mut self.forces);
         let nodes = r.par_iter_mut().zip(q).enumerate().with_min_len(GRAIN);
         nodes.for_each(|(i, (r, q))| {
@@ -393,6 +464,17 @@ impl Rows {
     pub(super) fn held_nodes(&self) -> impl Iterator<Item = usize> {
         let held = self.acting().filter(|row| !row.is_balanced());
         held.map(Row::first_node)
+    }
+
+    /// Whether a face whose limit could hold is left beyond it by more than [`OVERSTRETCHED`].
+    pub(super) fn are_overstretched(&self) -> bool {
+        let first = self.contact_of.len();
+        let mut taut = self.rows[first..].iter().zip(&self.pulls[first..]);
+        taut.any(|(row, pull)| {
+            let (wanted, permitted) = (pull.wanted(), row.taut.map_or(0.0, |taut| taut.permitted));
+            let beyond = (wanted - row.normal_force) * pull.give;
+            wanted < pull.strength && beyond > OVERSTRETCHED * permitted
+        })
     }
 
     /// Takes the forces as multipliers.

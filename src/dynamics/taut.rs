@@ -1,11 +1,12 @@
 //! The strain limit as rows of the implicit solve: triangles that are taut.
 //!
-//! The most stretched direction of a triangle grows by σ' = Σ (γᵢ · m) u · dᵢ, which is a row with
-//! the direction −u and the room that is left to the limit.
+//! The image of the direction m in the material that is stretched most is e = F m = σ u + Σ (γᵢ · m) dᵢ: a
+//! row that looks at e − σ u and keeps the length of e below the limit. A length, and not its rate σ' = u · j:
+//! a face that turns by an angle φ in a loop would grow by φ²/2 unseen.
 
 use glam::DVec3;
 
-use super::rows::{Linear, NONE, Row};
+use super::rows::{Linear, NONE, Row, Taut};
 use super::stretch::Triangle;
 
 /// Share of the permitted strain from which on a triangle has a row.
@@ -65,6 +66,10 @@ impl Linear<'_> {
             normal_force: tension.min(strength),
             tangential_force: DVec3::ZERO,
             motion: DVec3::ZERO,
+            taut: Some(Taut {
+                stretch: stretch.value,
+                permitted,
+            }),
         };
         for (k, &node) in triangle.vertices.iter().enumerate() {
             let w = triangle.gradient[k].dot(stretch.material);

@@ -297,6 +297,23 @@ impl Response {
         self.pushed = last.pushed;
         self.zoned.clear();
     }
+
+    /// Adds what the same stages did after these, from where these had ended.
+    pub(crate) fn go_on(&mut self, more: Self) {
+        self.rounds.extend(more.rounds);
+        self.accounts.extend(more.accounts);
+        for (all, more) in [
+            (&mut self.touched, more.touched),
+            (&mut self.zoned, more.zoned),
+        ] {
+            all.extend(more);
+            all.sort_unstable();
+            all.dedup();
+        }
+        self.pushed.extend(more.pushed);
+        (self.left, self.proof) = (more.left, more.proof);
+        self.unsolved += more.unsolved;
+    }
 }
 
 /// Impacts are judged by this share of the thickness, while stages open pairs to the whole of it:

@@ -79,6 +79,9 @@ impl Scene {
         match &self.dynamics.integrator {
             Integrator::Implicit(implicit) => {
                 positive("dynamics.integrator.max_loop", implicit.max_loop)?;
+                positive("dynamics.integrator.tolerance", implicit.tolerance)?;
+                let iterations = f64::from(implicit.iterations);
+                positive("dynamics.integrator.iterations", iterations)?;
             }
             Integrator::Newmark(newmark) => positive("dynamics.integrator.cfl", newmark.cfl)?,
         }

@@ -261,7 +261,6 @@ const REMOVED: &[(&[&str], &str)] = &[
             "newmark.tolerance",
             "newmark.max_iterations",
             // of `implicit_euler`, for whom the next entry has told to write `implicit`
-            "implicit.tolerance",
             "implicit.max_iterations",
             "implicit.max_newton",
         ],

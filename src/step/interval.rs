@@ -36,6 +36,9 @@ const ADDED: f64 = 0.1;
 /// An interval may stretch cloth beyond its limit by this share of what the response may stretch it.
 const OVER: f64 = 0.3;
 
+/// Times that cloth which the response has stretched beyond its limit gives way.
+const EASINGS: u32 = 4;
+
 /// Changes of length, as a share of the rest length, that store too little energy to look at it.
 const HARMLESS: f64 = 0.02;
 
@@ -332,11 +335,61 @@ impl<'a> Interval<'a> {
         phases: &mut Phases,
     ) -> Result<(), Refusal> {
         let clock = &mut phases.respond_ms;
-        timed(clock, || self.run_stages(collider));
-        timed(clock, || self.check_stretch())
+        timed(clock, || {
+            self.run_stages(collider);
+            self.ease(collider);
+            self.check_stretch()
+        })
+    }
+
+    /// What the stages have stretched beyond its limit gives way to them, and what meets then is kept apart again, as long as
+    /// that helps. Stages move few vertices by little, which is much for the faces between these and their neighbours.
+    fn ease(&mut self, collider: &mut Collider) {
+        let Some(dynamics) = self.terms.dynamics.filter(|_| self.coupling.is_some()) else {
+            return;
+        };
+        let start = self.terms.start.positions();
+        let mut beyond = dynamics.stretched(start, &self.candidate.x);
+        for _ in 0..EASINGS {
+            if beyond == 0.0 {
+                return;
+            }
+            let mut eased = self.candidate.clone();
+            dynamics.ease(start, &mut eased.x);
+            let known = self.response.proof.as_ref();
+            let more = self.respond_to(&mut eased, collider, known);
+            let left = dynamics.stretched(start, &eased.x);
+            if more.left > self.response.left || left >= beyond {
+                return;
+            }
+            beyond = left;
+            self.candidate = eased;
+            self.response.go_on(more);
+        }
     }
 
     fn run_stages(&mut self, collider: &mut Collider) {
+        let mut candidate = self.candidate.clone();
+        self.response = self.respond_to(&mut candidate, collider, self.foreseen.as_ref());
+        self.candidate = candidate;
+        let accounts = &mut self.response.accounts;
+        if !self.repelled.pressed.is_empty() {
+            accounts.insert(0, ("repulsion", self.by_repulsion));
+        }
+        if self.coupling.is_some() {
+            let Proposal { contact, v, .. } = &self.proposal;
+            let account = Account::of_work(contact, v, self.terms.inverse_mass);
+            accounts.insert(0, ("contact", account));
+        }
+    }
+
+    /// All stages, once.
+    fn respond_to(
+        &self,
+        candidate: &mut Candidate<'_>,
+        collider: &mut Collider,
+        known: Option<&Proof>,
+    ) -> Response {
         let Terms { settings, span, .. } = self.terms;
         let scopes: &[Scope] = match settings.passes {
             2 => &[Scope::Objects, Scope::Cloth],
@@ -351,17 +404,7 @@ impl<'a> Interval<'a> {
                 stages: &settings.failsafe,
             });
         }
-        let known = self.foreseen.as_ref();
-        self.response = respond_in(&passes, &self.near, &mut self.candidate, collider, known);
-        let accounts = &mut self.response.accounts;
-        if !self.repelled.pressed.is_empty() {
-            accounts.insert(0, ("repulsion", self.by_repulsion));
-        }
-        if self.coupling.is_some() {
-            let Proposal { contact, v, .. } = &self.proposal;
-            let account = Account::of_work(contact, v, self.terms.inverse_mass);
-            accounts.insert(0, ("contact", account));
-        }
+        respond_in(&passes, &self.near, candidate, collider, known)
     }
 
     /// Whether the cloth can bear what was done to it; the shortest interval has to.

@@ -233,6 +233,7 @@ fn the_summary_says_nothing_impossible_of_cloth_that_is_driven() {
     let push = r#"
 frames = 8
 fps = 30
+repulsion = { in_loops = false } # else nothing is left to the response
 [[cloth]]
 name = "cloth"
 shape = { kind = "sheet", size = [1, 1], cells = [10, 10] }

@@ -4,7 +4,7 @@ use glam::DVec3;
 
 use super::super::tests::bodies::{cloth, noise, strip};
 use super::super::{Dynamics, Fabric, Implicit, Integrator, Settings};
-use super::{NONE, Pull, Row};
+use super::{NONE, Pull, Row, Taut};
 use crate::touch::{self, Touch};
 
 /// A row, where it is, and the direction in which it looks.
@@ -35,7 +35,7 @@ fn rows() -> Vec<Looking> {
             nodes: [0, NONE, NONE, NONE],
             weights: [1.0, 0.0, 0.0, 0.0],
             normal,
-            friction: 0.5,
+            friction: if k % 5 == 1 { 0.0 } else { 0.5 },
             stiffness: 3.0,
             room: vector(0.3).x,
             strength: if k.is_multiple_of(3) {
@@ -46,10 +46,14 @@ fn rows() -> Vec<Looking> {
             normal_force: vector(1.0).x.abs(),
             tangential_force: vector(0.5).reject_from_normalized(normal),
             motion: DVec3::ZERO,
+            taut: (k % 5 == 1).then(|| Taut {
+                stretch: 1.0 + vector(0.2).x.abs(),
+                permitted: 0.1,
+            }),
         };
         Looking {
             row,
-            radius: if k.is_multiple_of(4) {
+            radius: if k.is_multiple_of(4) || row.taut.is_some() {
                 0.0
             } else {
                 vector(2.0).x.abs()
@@ -64,11 +68,11 @@ fn rows() -> Vec<Looking> {
 #[test]
 fn the_force_of_a_row_is_minus_the_gradient_of_its_potential() {
     let h = 1e-6;
-    let mut kinds = [0; 4];
+    let mut kinds = [0; 5];
     for looking in rows() {
         let (row, pull) = (&looking.row, looking.at(DVec3::ZERO));
         let (pressed, rubbed) = (pull.pressed(), pull.rubbed());
-        let force = pressed * row.normal + rubbed;
+        let force = pull.force(row);
         for axis in DVec3::AXES {
             let at = |by: f64| looking.at(by * axis).potential();
             let slope = (at(h) - at(-h)) / (2.0 * h);
@@ -77,6 +81,7 @@ fn the_force_of_a_row_is_minus_the_gradient_of_its_potential() {
         }
         kinds[0] += usize::from(pressed == 0.0);
         kinds[1] += usize::from(pressed == row.strength);
+        kinds[4] += usize::from(row.taut.is_some() && pressed > 0.0);
         let is_sliding = rubbed.length() > 0.999 * pull.radius;
         kinds[2] += usize::from(pull.radius > 0.0 && is_sliding);
         kinds[3] += usize::from(pull.radius > 0.0 && !is_sliding);
