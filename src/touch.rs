@@ -33,6 +33,17 @@ pub trait Touch {
         Vec::new()
     }
 
+    /// What touches where some rows have slid off the features that they are between, with every mesh vertex at `x`. Rows
+    /// are numbered in the order in which they were given.
+    fn slide(&mut self, left: &[Left], x: &[DVec3]) -> Slid {
+        let _ = x;
+        Slid {
+            rows: Vec::new(),
+            inside: Vec::new(),
+            heirs: vec![None; left.len()],
+        }
+    }
+
     /// Tells the forces with which the rows ended.
     fn press(&mut self, forces: &[DVec3]);
 }
@@ -40,8 +51,10 @@ pub trait Touch {
 /// Two points that may touch, as a row of a solve.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// Mesh vertices.
+    /// Mesh vertices: of two edges, or one and those of a face.
     pub vertices: [u32; 4],
+    /// Whether they are two edges.
+    pub is_edge_edge: bool,
     /// Signed weights: those of the first point add up to 1, those of the second to -1.
     pub weights: [f64; 4],
     /// Unit vector from the second point to the first.
@@ -54,6 +67,26 @@ pub struct Row {
     pub friction: f64,
     /// On the first point, N, with friction: what acted last.
     pub force: DVec3,
+}
+
+/// A row that has slid off its features.
+#[derive(Clone, Copy, Debug)]
+pub struct Left {
+    /// Its number.
+    pub row: u32,
+    /// Its normal by now.
+    pub normal: DVec3,
+}
+
+/// What touches where rows have slid off.
+#[derive(Clone, Debug)]
+pub struct Slid {
+    /// As more rows.
+    pub rows: Vec<Row>,
+    /// The numbers of all rows that touch there inside of their features.
+    pub inside: Vec<u32>,
+    /// The number of the row that takes the place of each, if there is any; the others stay.
+    pub heirs: Vec<Option<u32>>,
 }
 
 /// What it did in all loops of an interval.

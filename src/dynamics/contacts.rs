@@ -2,7 +2,8 @@
 //!
 //! Contacts are looked for once per interval; within it each loop has them where the surfaces are
 //! by then. A vertex above a face, and two edges that cross, turn with the face or the edges and
-//! slide along them; where a corner or an end is what touches, the normal stays.
+//! slide along them; what presses and slides off hands its force over to what touches there. Where a
+//! corner or an end is what touches, the normal stays.
 //!
 //! Most pairs that are near do not touch in a loop of a millisecond. Only those that press, and
 //! those that could close in this loop, become rows of it.
@@ -12,7 +13,8 @@ use rayon::prelude::*;
 
 use super::rows::{Linear, NONE, Row};
 use super::solve::GRAIN;
-use crate::touch;
+use crate::geometry::proximity::{closest_points_edge_edge, closest_points_vertex_face};
+use crate::touch::{self, Left, Slid};
 
 /// A contact sleeps through a loop in which it would not come nearer to its kept gap than this share
 /// of the gap, were everything twice as fast and twice as surprising as in the loop before.
@@ -27,21 +29,10 @@ const FOLLOWED: f64 = 2.0;
 /// Edges that cross at a smaller angle (its sine, squared) keep their normal.
 const PARALLEL: f64 = 0.01;
 
-/// What touches what.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Kind {
-    /// A vertex the inside of a face.
-    Face,
-    /// An edge the inside of another.
-    Crossing,
-    /// Anything else.
-    Corner,
-}
-
 /// A contact by nodes.
 #[derive(Clone, Copy, Debug)]
 struct Held {
-    kind: Kind,
+    is_edge_edge: bool,
     /// [`NONE`] for scripted vertices.
     nodes: [u32; 4],
     /// Of all four vertices.
@@ -56,6 +47,8 @@ struct Held {
     normal_force: f64,
     /// λt.
     tangential_force: DVec3,
+    /// Whether another contact has taken its place.
+    is_gone: bool,
 }
 
 /// The contacts of an interval.
@@ -80,7 +73,7 @@ impl Contacts {
     ) {
         let held = |row: &touch::Row| {
             let mut held = Held {
-                kind: Kind::of(&row.weights),
+                is_edge_edge: row.is_edge_edge,
                 nodes: [NONE; 4],
                 weights: row.weights,
                 scripted: [[DVec3::ZERO; 2]; 4],
@@ -90,6 +83,7 @@ impl Contacts {
                 friction: row.friction,
                 normal_force: row.force.dot(row.normal).max(0.0),
                 tangential_force: row.force.reject_from_normalized(row.normal),
+                is_gone: false,
             };
             for (k, &v) in row.vertices.iter().enumerate() {
                 let v = v as usize;
@@ -109,13 +103,46 @@ impl Contacts {
         self.held.iter().map(force).collect()
     }
 
+    /// Those that press, or nearly do, and have slid off their features, with free nodes at `x` and at this share of the
+    /// interval.
+    pub(super) fn left(&self, x: &[DVec3], share: f64) -> Vec<Left> {
+        let numbers = self.held.par_iter().enumerate().with_min_len(GRAIN);
+        let left = numbers.filter(|(_, held)| !held.is_gone && held.has_left(x, share));
+        left.map(|(number, held)| Left {
+            row: number as u32,
+            normal: held.normal,
+        })
+        .collect()
+    }
+
+    /// Lets others take the place of those that were left; what was left before may be slid onto again.
+    pub(super) fn hand_over(&mut self, left: &[Left], slid: &Slid) {
+        for &number in &slid.inside {
+            self.held[number as usize].is_gone = false;
+        }
+        for (left, heir) in left.iter().zip(&slid.heirs) {
+            let Some(heir) = heir else { continue };
+            let from = &mut self.held[left.row as usize];
+            let force = from.normal_force * from.normal + from.tangential_force;
+            (from.normal_force, from.tangential_force) = (0.0, DVec3::ZERO);
+            from.is_gone = true;
+            let to = &mut self.held[*heir as usize];
+            // its first point may be on the other side
+            let force = force * to.normal.dot(left.normal).signum();
+            to.normal_force += force.dot(to.normal).max(0.0);
+            to.tangential_force += force.reject_from_normalized(to.normal);
+        }
+    }
+
     /// Wakes those that may press in a loop, and sets their numbers and rows.
     pub(super) fn wake(&mut self, at: &Linear<'_>, awake: &mut Vec<u32>, rows: &mut Vec<Row>) {
         let held = self.held.par_iter_mut().with_min_len(GRAIN);
         held.map(|held| held.see(at))
             .collect_into_vec(&mut self.seen);
         // what is pushed by a contact that closes goes no faster than that one
-        let closing = (self.seen.iter()).filter(|seen| seen.room < -2.0 * seen.approach);
+        let staying = self.seen.iter().zip(&self.held);
+        let staying = staying.filter_map(|(seen, held)| (!held.is_gone).then_some(seen));
+        let closing = staying.filter(|seen| seen.room < -2.0 * seen.approach);
         let fastest = closing.fold(0.0, |most: f64, seen| most.max(-seen.approach));
         let (all, surprise) = (&self.held[..], self.surprise);
         awake.clear();
@@ -123,7 +150,7 @@ impl Contacts {
             let (held, seen) = (&all[k as usize], &self.seen[k as usize]);
             let unforeseen = surprise.map_or(UNKNOWN * held.kept, |way| 2.0 * way);
             let way = 2.0 * fastest.max(-seen.approach) + unforeseen.max(SLACK * held.kept);
-            held.normal_force > 0.0 || seen.room < way
+            !held.is_gone && (held.normal_force > 0.0 || seen.room < way)
         }));
         let numbers = awake.par_iter().with_min_len(GRAIN);
         numbers
@@ -180,8 +207,12 @@ impl Held {
                 }
             }
         }
-        self.follow(&now);
-        let gap = self.normal.dot(apart(&self.weights, &now));
+        let distance = self.follow(&now);
+        let mut gap = self.normal.dot(apart(&self.weights, &now));
+        if distance > FOLLOWED * self.kept {
+            // along a normal that will be, what is still far may seem near
+            gap = gap.max(distance);
+        }
         Seen {
             gap,
             room: gap - self.kept,
@@ -190,15 +221,36 @@ impl Held {
         }
     }
 
-    /// Turns with the surfaces, if the points are where these are nearest to each other.
-    fn follow(&mut self, x: &[DVec3; 4]) {
-        let found = match self.kind {
-            Kind::Face => on_face(x),
-            Kind::Crossing => at_crossing(x),
-            Kind::Corner => None,
-        };
-        let Some((weights, across)) = found else {
-            return;
+    /// Whether it presses, or nearly does, where the surfaces are nearest to each other beyond its features.
+    fn has_left(&self, x: &[DVec3], share: f64) -> bool {
+        let now: [DVec3; 4] = std::array::from_fn(|k| match self.nodes[k] {
+            NONE => self.scripted[k][0].lerp(self.scripted[k][1], share),
+            node => x[node as usize],
+        });
+        let gap = self.normal.dot(apart(&self.weights, &now));
+        let may_press = self.normal_force > 0.0 || gap < (1.0 + UNKNOWN) * self.kept;
+        may_press && matches!(self.nearest(&now), Nearest::Beyond)
+    }
+
+    fn nearest(&self, x: &[DVec3; 4]) -> Nearest {
+        match self.is_edge_edge {
+            true => at_crossing(x),
+            false => on_face(x),
+        }
+    }
+
+    /// Turns with the surfaces, and goes where these are nearest to each other; returns how near that is.
+    fn follow(&mut self, x: &[DVec3; 4]) -> f64 {
+        // turned by less: the same side of the same surface
+        let (weights, across, turned) = match self.nearest(x) {
+            Nearest::Inside(weights, across) => (weights, across, 0.5),
+            Nearest::Beyond | Nearest::Unclear => {
+                let closest = match self.is_edge_edge {
+                    true => closest_points_edge_edge(*x),
+                    false => closest_points_vertex_face(*x),
+                };
+                (closest.weights, apart(&closest.weights, x), 0.0)
+            }
         };
         let normal = match across.dot(self.normal) < 0.0 {
             true => -across.normalize(),
@@ -206,12 +258,12 @@ impl Held {
         };
         let gap = normal.dot(apart(&weights, x));
         let is_near = 0.0 < gap && gap <= FOLLOWED * self.kept;
-        // turned by less than 60°: the same side of the same surface
-        if is_near && normal.dot(self.normal) > 0.5 {
+        if is_near && normal.dot(self.normal) > turned {
             (self.weights, self.normal) = (weights, normal);
             let across = self.tangential_force.reject_from_normalized(normal);
             self.tangential_force = across;
         }
+        gap.abs()
     }
 
     fn row(&self, seen: &Seen, at: &Linear<'_>) -> Row {
@@ -247,45 +299,45 @@ impl Held {
     }
 }
 
-impl Kind {
-    /// By the signs of the weights: (1, −a, −b, −c), or (1−s, s, −(1−u), −u).
-    fn of(weights: &[f64; 4]) -> Self {
-        match weights.map(|w| w > 0.0) {
-            _ if weights.contains(&0.0) => Self::Corner,
-            [true, false, false, false] => Self::Face,
-            [true, true, false, false] => Self::Crossing,
-            _ => Self::Corner,
-        }
-    }
-}
-
 fn apart(weights: &[f64; 4], x: &[DVec3; 4]) -> DVec3 {
     weights.iter().zip(x).map(|(&w, x)| w * x).sum()
 }
 
-/// Weights of a vertex and the foot of its perpendicular on a face, and the perpendicular; none if
-/// the foot is outside.
-fn on_face(&[p, a, b, c]: &[DVec3; 4]) -> Option<([f64; 4], DVec3)> {
+/// Where the surfaces of a contact are nearest to each other.
+enum Nearest {
+    /// Inside both features: weights, and what is across them.
+    Inside([f64; 4], DVec3),
+    /// Beyond them.
+    Beyond,
+    Unclear,
+}
+
+/// A vertex and the foot of its perpendicular on a face.
+fn on_face(&[p, a, b, c]: &[DVec3; 4]) -> Nearest {
     let across = (b - a).cross(c - a);
     let area = across.length_squared();
     let to_b = (p - a).cross(c - a).dot(across) / area;
     let to_c = (b - a).cross(p - a).dot(across) / area;
     let to_a = 1.0 - to_b - to_c;
-    let is_inside = to_a > 0.0 && to_b > 0.0 && to_c > 0.0;
-    is_inside.then_some(([1.0, -to_a, -to_b, -to_c], across))
+    match to_a > 0.0 && to_b > 0.0 && to_c > 0.0 {
+        true => Nearest::Inside([1.0, -to_a, -to_b, -to_c], across),
+        false => Nearest::Beyond,
+    }
 }
 
-/// Weights of the points where two edges are nearest to each other, and their common perpendicular;
-/// none at an end, or if the edges are parallel.
-fn at_crossing(&[a0, a1, b0, b1]: &[DVec3; 4]) -> Option<([f64; 4], DVec3)> {
+/// The points where two edges are nearest to each other, and their common perpendicular; unclear if they are parallel.
+fn at_crossing(&[a0, a1, b0, b1]: &[DVec3; 4]) -> Nearest {
     let (a, b, between) = (a1 - a0, b1 - b0, b0 - a0);
     let across = a.cross(b);
     let size = across.length_squared();
     if size <= PARALLEL * a.length_squared() * b.length_squared() {
-        return None;
+        return Nearest::Unclear;
     }
     let s = between.cross(b).dot(across) / size;
     let u = between.cross(a).dot(across) / size;
     let is_inside = |share: f64| 0.0 < share && share < 1.0;
-    (is_inside(s) && is_inside(u)).then_some(([1.0 - s, s, u - 1.0, -u], across))
+    match is_inside(s) && is_inside(u) {
+        true => Nearest::Inside([1.0 - s, s, u - 1.0, -u], across),
+        false => Nearest::Beyond,
+    }
 }

@@ -21,8 +21,8 @@ use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::around::Around;
 use super::bend::Bent;
-use super::contacts::Contacts;
 use super::damping::Dampers;
 use super::elements::Part;
 use super::integrator::{Advance, Start, System};
@@ -75,7 +75,7 @@ impl Implicit {
         start: Start<'_>,
         rows: &mut Rows,
         tension: &mut [f64],
-        mut look: impl FnMut(&[DVec3], &mut Contacts),
+        mut around: Around<'_>,
     ) -> Advance {
         let loops = (start.dt / self.max_loop - 1e-6).ceil().max(1.0) as u32;
         let h = start.dt / f64::from(loops);
@@ -122,9 +122,10 @@ impl Implicit {
                     false => start.target[i],
                 };
                 let end: Vec<DVec3> = (0..n).map(end).collect();
-                look(&end, &mut rows.contacts);
+                around.look(&end, &mut rows.contacts);
             }
             let shares = [k - 1, k].map(|k| f64::from(k) / f64::from(loops));
+            around.slide(&x, shares[0], &mut rows.contacts);
             solve.step(&start, shares, &x, &v, rows, tension);
             for (row, force) in rows.contact_rows() {
                 // what is scripted takes no part in it

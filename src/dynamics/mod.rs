@@ -25,6 +25,7 @@
 //! | `solve`, `multilevel` | sparse block matrices; their preconditioner |
 
 mod air;
+mod around;
 mod attract;
 mod bend;
 mod contacts;
@@ -53,11 +54,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::geometry::{BodyKind, Mesh};
-use crate::touch::{self, Touch, TouchWork};
+use crate::touch::{Touch, TouchWork};
 pub use air::Air;
+use around::{Around, scatter};
 pub use attract::Attraction;
 use attract::Drawn;
-use contacts::Contacts;
 use elements::Elements;
 pub use elements::RestShape;
 pub use fabrics::{FABRICS, FabricError};
@@ -455,20 +456,17 @@ impl Dynamics {
                 newmark.advance(&self.system(), start, touching)
             }
             Integrator::Implicit(solve) => {
+                let around = Around {
+                    touch: contact.as_mut().map(|touch| &mut **touch as &mut dyn Touch),
+                    nodes: &self.nodes,
+                    node_of: &node_of,
+                    inverse_mass: &self.inverse_mass,
+                    ends: [x0, target],
+                };
                 let mut rows = Rows::default();
-                let add = |list: &[touch::Row], contacts: &mut Contacts| {
-                    contacts.add(list, &node_of, &self.inverse_mass, [x0, target]);
-                };
-                if let Some(contact) = &contact {
-                    add(&contact.rows(), &mut rows.contacts);
-                }
-                let look = |end: &[DVec3], contacts: &mut Contacts| {
-                    if let Some(contact) = &mut contact {
-                        add(&contact.look(&self.scatter(end, target)), contacts);
-                    }
-                };
+                around.begin(&mut rows.contacts);
                 let mut pull = self.elements.pull_of(tension);
-                let advance = solve.advance(&self.system(), start, &mut rows, &mut pull, look);
+                let advance = solve.advance(&self.system(), start, &mut rows, &mut pull, around);
                 left = self.elements.tension_of(&pull);
                 if let Some(contact) = contact {
                     contact.press(&rows.contact_forces());
@@ -588,11 +586,7 @@ impl Dynamics {
 
     /// Positions of all mesh vertices: those of nodes, and `target` of obstacles and of cloths without a model.
     fn scatter(&self, x: &[DVec3], target: &[DVec3]) -> Vec<DVec3> {
-        let mut all = target.to_vec();
-        for (&x, &i) in x.iter().zip(&self.nodes) {
-            all[i as usize] = x;
-        }
-        all
+        scatter(&self.nodes, x, target.to_vec())
     }
 
     fn gather(&self, values: &[DVec3]) -> Vec<DVec3> {

@@ -495,7 +495,12 @@ impl Collider {
 }
 
 /// The closest points of a pair within the margin, if it can be a proximity.
-fn near_at(mesh: &Mesh, pair: Pair, x: &[DVec3], margin: &Margin<'_>) -> Option<Closest> {
+pub(super) fn near_at(
+    mesh: &Mesh,
+    pair: Pair,
+    x: &[DVec3],
+    margin: &Margin<'_>,
+) -> Option<Closest> {
     let vertices = mesh.vertices_of(pair);
     let at = at(x, vertices);
     let is_edge_edge = matches!(pair, Pair::EdgeEdge { .. });

@@ -153,7 +153,8 @@ fn critical(mesh: &Mesh, group: &[(Pair, Closest)]) -> Vec<(Pair, Closest)> {
         .collect()
 }
 
-fn threshold(
+/// The distance below which a pair with these closest points counts as near.
+pub(super) fn threshold(
     mesh: &Mesh,
     vertices: [u32; 4],
     weights: &[f64; 4],

@@ -119,7 +119,7 @@ impl Coupling {
         rows
     }
 
-    /// The pairs that may touch.
+    /// The pairs that may touch, in the order of their rows.
     pub fn pairs(&self) -> impl Iterator<Item = Pair> {
         self.contacts.iter().map(|contact| contact.pair)
     }
@@ -158,6 +158,7 @@ impl Touch for Coupling {
             let point = contact.balanced.point();
             Row {
                 vertices: point.vertices.map(|place| self.vertices[place as usize]),
+                is_edge_edge: matches!(contact.pair, Pair::EdgeEdge { .. }),
                 weights: point.weights,
                 normal: point.normal,
                 kept: contact.kept,

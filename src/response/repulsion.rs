@@ -15,6 +15,7 @@
 //! anything about impacts.
 
 use glam::DVec3;
+use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +23,7 @@ use super::contact::{Balanced, Impulse};
 use super::coupling::{Coupled, Coupling};
 use crate::geometry::critical::is_critical;
 use crate::geometry::{
-    Asked, Collider, ContactPoint, Foreseen, Impact, Margin, Mode, Pair, Proximity,
+    Asked, Collider, ContactPoint, Foreseen, Impact, Margin, Mode, Pair, Proximity, slid,
 };
 use crate::state::Candidate;
 
@@ -190,6 +191,28 @@ impl Repulsion {
         };
         let motion = candidate.motion();
         collider.look_again(motion, vertices, &asked, None).impacts
+    }
+
+    /// Where pairs with these normals have slid off their features, what is near inside its own, and the distance of the
+    /// pair; all vertices are at `x`.
+    pub fn slid(
+        &self,
+        left: &[(Pair, DVec3)],
+        x: &[DVec3],
+        candidate: &Candidate<'_>,
+    ) -> Vec<(Vec<Proximity>, f64)> {
+        let reach = reach(candidate);
+        let (mesh, margin) = (candidate.mesh(), margin(&reach, candidate));
+        let is_kept = |near: &Proximity| {
+            let exempt = candidate.start.exempt();
+            exempt.is_none_or(|exempt| !exempt.holds(near.pair))
+        };
+        let next = |&(pair, normal): &(Pair, DVec3)| {
+            let (mut near, distance) = slid(mesh, pair, normal, x, &margin);
+            near.retain(is_kept);
+            (near, distance)
+        };
+        left.par_iter().with_min_len(64).map(next).collect()
     }
 
     /// Applies repulsions to a candidate of `share` of the longest interval. `before` are the forces of the interval before, by pair; they only

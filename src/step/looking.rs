@@ -3,16 +3,19 @@
 //! What touches in an interval is foreseen as if everything went on as it does at its start. Cloth that crumples leaves
 //! that way within milliseconds, and what it meets then would be left to the stages, which do not know how stiff it is.
 //! So the loops tell from time to time where they are going; if that is elsewhere, what they will meet there joins them.
+//! And what slides off a face or an edge goes over to the next one.
+
+use std::collections::HashMap;
 
 use glam::DVec3;
 
 use super::interval::Terms;
 use super::report::timed;
 use crate::geometry::mesh::flush_tiny;
-use crate::geometry::{Collider, Impact, Pair};
+use crate::geometry::{Collider, Impact, Pair, Proximity};
 use crate::response::{Coming, Coupling};
 use crate::state::Candidate;
-use crate::touch::{Row, Touch};
+use crate::touch::{Left, Row, Slid, Touch};
 
 /// Looks again at what would end further from where it was last expected than this share of its thickness.
 const ASTRAY: f64 = 0.5;
@@ -24,6 +27,9 @@ pub(super) struct Looking<'a, 'b> {
     /// Where all vertices were last expected to end.
     expected: Vec<DVec3>,
     collider: &'b mut Collider,
+    /// The number of each pair, of the first so many.
+    numbers: HashMap<Pair, u32>,
+    numbered: usize,
     /// Processor time of looking, ms.
     pub(super) spent_ms: f64,
 }
@@ -40,6 +46,8 @@ impl<'a, 'b> Looking<'a, 'b> {
             terms,
             expected: expected.to_vec(),
             collider,
+            numbers: HashMap::new(),
+            numbered: 0,
             spent_ms: 0.0,
         }
     }
@@ -63,6 +71,44 @@ impl<'a, 'b> Looking<'a, 'b> {
         let coming = overlooked(self.coupling, &impacts, &candidate);
         let more = repulsion.couple(&[], &coming, span.share, &[], &candidate);
         self.coupling.add(more)
+    }
+
+    /// What touches where these have slid off, each once, and who takes their place.
+    fn slid(&mut self, left: &[Left], x: &[DVec3]) -> Slid {
+        let pairs: Vec<Pair> = self.coupling.pairs().collect();
+        let new = pairs.iter().copied().zip(0..).skip(self.numbered);
+        self.numbers.extend(new);
+        self.numbered = pairs.len();
+        let candidate = self.terms.candidate(Vec::new());
+        let (repulsion, share) = (&self.terms.settings.repulsion, self.terms.span.share);
+        let left = left
+            .iter()
+            .map(|left| (pairs[left.row as usize], left.normal));
+        let slid = repulsion.slid(&left.collect::<Vec<_>>(), x, &candidate);
+        let (mut near, mut inside) = (Vec::new(), Vec::new());
+        let heir = |(next, distance): (Vec<Proximity>, f64)| {
+            let mut heir = None;
+            for next in next {
+                let free = self.numbered as u32;
+                let number = *self.numbers.entry(next.pair).or_insert(free);
+                if number == free {
+                    self.numbered += 1;
+                    near.push(next);
+                }
+                inside.push(number);
+                if next.gap <= distance && heir.is_none_or(|(gap, _)| next.gap < gap) {
+                    heir = Some((next.gap, number));
+                }
+            }
+            heir.map(|(_, number)| number)
+        };
+        let heirs = slid.into_iter().map(heir).collect();
+        let more = repulsion.couple(&near, &[], share, &[], &candidate);
+        Slid {
+            rows: self.coupling.add(more),
+            inside,
+            heirs,
+        }
     }
 }
 
@@ -97,6 +143,13 @@ impl Touch for Looking<'_, '_> {
         });
         self.spent_ms += spent;
         rows
+    }
+
+    fn slide(&mut self, left: &[Left], x: &[DVec3]) -> Slid {
+        let mut spent = 0.0;
+        let slid = timed(&mut spent, || self.slid(left, x));
+        self.spent_ms += spent;
+        slid
     }
 
     fn press(&mut self, forces: &[DVec3]) {

@@ -149,9 +149,10 @@ impl Touch for Plane {
 
     fn rows(&self) -> Vec<touch::Row> {
         let row = |v: u32| touch::Row {
-            // the plane passes through the origin: a scripted vertex there, the last
-            vertices: [v, self.count, self.count, self.count],
-            weights: [1.0, -1.0, 0.0, 0.0],
+            is_edge_edge: false,
+            // the plane is a large face of scripted vertices, the last ones
+            vertices: [v, self.count, self.count + 1, self.count + 2],
+            weights: [1.0, -0.25, -0.25, -0.5],
             normal: DVec3::Y,
             kept: self.kept,
             opening: 0.0,
@@ -186,10 +187,10 @@ const G: f64 = 10.0;
 const H: f64 = 1.0 / 960.0;
 
 impl Masses {
-    /// Four at that height, with that velocity; and one that stays at the origin.
+    /// Four at that height, with that velocity, above the corners of a face.
     fn new(height: f64, velocity: DVec3, friction: f64, tolerance: f64) -> Self {
         let (faces, flat) = strip([1, 1], [1.0, 1.0]);
-        let mesh = crate::geometry::Mesh::new(5, faces.faces().to_vec()).unwrap();
+        let mesh = crate::geometry::Mesh::new(7, faces.faces().to_vec()).unwrap();
         let none = Fabric {
             stretch: [0.0; 2],
             shear: 0.0,
@@ -198,7 +199,8 @@ impl Masses {
             ..Fabric::default()
         };
         let mut rest = flat;
-        rest.push(DVec3::ZERO);
+        let face = [[-9.0, -9.0], [9.0, -9.0], [0.0, 18.0]];
+        rest.extend(face.map(|[x, z]| DVec3::new(x, 0.0, z)));
         let settings = Settings {
             gravity: [0.0, -G, 0.0],
             integrator: Integrator::Implicit(Implicit {
@@ -209,10 +211,12 @@ impl Masses {
             ..Settings::default()
         };
         let dynamics = Dynamics::new(&mesh, &[cloth(&mesh, &rest, none)], &settings);
-        let mut x: Vec<DVec3> = rest.iter().map(|&p| p + height * DVec3::Y).collect();
-        x[4] = DVec3::ZERO;
-        let mut v = vec![velocity; 5];
-        v[4] = DVec3::ZERO;
+        let mut x = rest;
+        for x in &mut x[..4] {
+            x.y += height;
+        }
+        let mut v = vec![DVec3::ZERO; x.len()];
+        v[..4].fill(velocity);
         Self {
             dynamics,
             plane: Plane {
