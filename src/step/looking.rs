@@ -96,8 +96,11 @@ impl<'a, 'b> Looking<'a, 'b> {
                     near.push(next);
                 }
                 inside.push(number);
-                if next.gap <= distance && heir.is_none_or(|(gap, _)| next.gap < gap) {
-                    heir = Some((next.gap, number));
+                // a vertex that passes an edge carries on by itself, not by its edges
+                let is_edge_edge = matches!(next.pair, Pair::EdgeEdge { .. });
+                let own = (is_edge_edge, next.gap);
+                if next.gap <= distance && heir.is_none_or(|(best, _)| own < best) {
+                    heir = Some((own, number));
                 }
             }
             heir.map(|(_, number)| number)
