@@ -530,7 +530,7 @@ fn the_semi_global_stage_alone_slides_and_sticks_as_coulomb_says() {
 }
 
 #[test]
-#[ignore = "minutes: prints figures"]
+#[ignore = "known fault, minutes: a ribbon over a drum has too little friction and the house falls; prints figures"]
 fn the_semi_global_stage_alone_over_a_drum_and_in_a_card_house() {
     for (friction, angle, cells) in [(0.2, PI, 32), (0.4, PI, 32), (0.4, 2.0 * PI, 64)] {
         capstan_error(friction, angle, (cells, 1e-3), &SET_ALONE);
