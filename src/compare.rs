@@ -33,6 +33,8 @@ pub struct Frame {
     pub failed: bool,
     /// What happened in it.
     pub figures: Figures,
+    /// Distance of its end from that of the first method, in metres: root of the mean square over all vertices.
+    pub from_first: f64,
 }
 
 /// All frames of one method.
@@ -98,6 +100,11 @@ pub fn compare(
             .iter()
             .map(|method| method.simulation.state().positions())
             .collect();
+        for (compared, x) in compared.iter_mut().zip(&states) {
+            if let Some(frame) = compared.frames.last_mut().filter(|frame| !frame.failed) {
+                frame.from_first = rms_distance(states[0], x);
+            }
+        }
         if seen(frame, &states).is_break() || stopped && !apart {
             break; // stopped: nobody makes the next frame
         }
@@ -130,7 +137,11 @@ impl Compared {
         };
         let figures = report.unwrap_or_else(number);
         self.figures += &figures;
-        self.frames.push(Frame { failed, figures });
+        self.frames.push(Frame {
+            failed,
+            figures,
+            from_first: 0.0,
+        });
     }
 
     /// Frames that it gave up.
@@ -143,10 +154,21 @@ impl Compared {
         mean_interval(self.frames.len() - self.failed_frames(), &self.figures)
     }
 
+    /// Distance of its ends from those of the first method, in metres: root of the mean square over all frames.
+    pub fn from_first(&self) -> f64 {
+        let squares = self.frames.iter().map(|frame| frame.from_first.powi(2));
+        (squares.sum::<f64>() / self.frames.len().max(1) as f64).sqrt()
+    }
+
     /// Processor time of all frames, in seconds.
     pub fn seconds(&self) -> f64 {
         1e-3 * self.figures.phases.total_ms()
     }
+}
+
+fn rms_distance(a: &[DVec3], b: &[DVec3]) -> f64 {
+    let squares = a.iter().zip(b).map(|(a, b)| a.distance_squared(*b));
+    (squares.sum::<f64>() / a.len().max(1) as f64).sqrt()
 }
 
 fn mean_interval(frames: usize, figures: &Figures) -> f64 {
@@ -163,6 +185,7 @@ impl Serialize for Frame {
         map.serialize_entry("failed", &self.failed)?;
         map.serialize_entry("calls", &self.figures.calls())?;
         write_figures(&mut map, self.mean_interval(), &self.figures)?;
+        map.serialize_entry("rms_from_first", &self.from_first)?;
         map.end()
     }
 }
@@ -174,6 +197,7 @@ impl Serialize for Compared {
         map.serialize_entry("failed_frames", &self.failed_frames())?;
         map.serialize_entry("seconds", &self.seconds())?;
         write_figures(&mut map, self.mean_interval(), &self.figures)?;
+        map.serialize_entry("rms_from_first", &self.from_first())?;
         map.serialize_entry("frames", &self.frames)?;
         map.end()
     }
@@ -192,5 +216,8 @@ fn write_figures<M: SerializeMap>(
     map.serialize_entry("intersections", &figures.intersections)?;
     map.serialize_entry("energy_lost", &figures.energy_lost())?;
     map.serialize_entry("sliding_kept", &figures.sliding_kept())?;
+    if figures.constraints.rounds > 0 {
+        map.serialize_entry("constraints", &figures.constraints)?;
+    }
     map.serialize_entry("phases", &figures.phases)
 }

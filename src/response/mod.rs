@@ -145,9 +145,9 @@ impl Stage {
                 Memory::Inelastic(Box::new(inelastic::Zones::new(candidate, stage.form)))
             }
             Self::Volume(_) => Memory::Volume(Box::default()),
-            Self::SemiGlobal(stage) => {
-                Memory::SemiGlobal(Box::new(stage.constraints(near, candidate)))
-            }
+            Self::SemiGlobal(stage) => Memory::SemiGlobal(Box::new(semi_global::Constraints::new(
+                stage, near, candidate,
+            ))),
             Self::Hold(_) => Memory::Hold(hold::HeldZones::new(candidate)),
         }
     }

@@ -13,7 +13,7 @@ use percale::geometry::{Asked, Collider, Mesh, Mode};
 use percale::response::volume::minres::{Until, solve};
 use percale::response::volume::system::System;
 use percale::response::volume::{Gradient, Recipe, tetrahedron};
-use percale::response::{ImpulseForm, Impulses, Stage, Volume, respond};
+use percale::response::{ImpulseForm, Impulses, Policy, SemiGlobal, Stage, Volume, respond};
 use percale::scene::shapes::{Shape, Sheet};
 use percale::{Candidate, Impact, Surfaces, verify};
 
@@ -93,6 +93,16 @@ fn methods() -> Vec<Method> {
             ..Impulses::default()
         })
     };
+    let long = Stage::Volume(Volume {
+        max_rounds: 200,
+        ..Volume::default()
+    });
+    let set = |policy| {
+        Stage::SemiGlobal(SemiGlobal {
+            policy,
+            ..SemiGlobal::default()
+        })
+    };
     let named = |name| Stage::named(name).expect("a stage of this name");
     let scaled = Recipe {
         is_scaled: true,
@@ -114,10 +124,13 @@ fn methods() -> Vec<Method> {
         ("paper-mean", volume(mean)),
         ("volume-pulling", volume(pulling)),
         ("volume", volume(secant)),
+        ("volume-long", long),
         ("impulses-notes", impulses(ImpulseForm::Notes)),
         ("impulses", impulses(ImpulseForm::Remembered)),
         ("inelastic", named("inelastic")),
         ("rigid_zones", named("rigid_zones")),
+        ("semi_global", set(Policy::SemiGlobal)),
+        ("global", set(Policy::Global)),
     ];
     each.map(|(name, stage)| Method {
         name,

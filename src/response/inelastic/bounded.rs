@@ -349,6 +349,15 @@ impl<'a> Iterate<'a> {
     }
 }
 
+/// Whether scaled impulses are a solution already.
+pub(super) fn is_solution(rows: &Rows, slack: &[f64], tolerance: &[f64], lambda: &[f64]) -> bool {
+    let mut z = rows.zeros();
+    rows.add_normal(&mut z, lambda);
+    let each = slack.iter().zip(&rows.rows);
+    let gradient: Vec<f64> = each.map(|(slack, row)| slack + row.dot(&z)).collect();
+    is_solved(lambda, &gradient, tolerance)
+}
+
 fn is_solved(lambda: &[f64], gradient: &[f64], tolerance: &[f64]) -> bool {
     let mut each = lambda.iter().zip(gradient).zip(tolerance);
     each.all(|((l, g), t)| *g >= -t && (*l == 0.0 || g <= t))

@@ -18,7 +18,7 @@ use glam::DVec3;
 
 use super::rows::Rows;
 use super::zone::{Solution, Unsolved, Zone};
-use super::{Precision, active_set, bounded};
+use super::{Precision, active_set, bounded, joint};
 
 /// Times that friction and normal impulses are solved in turn; what is left then is a cone that is
 /// off by the last change.
@@ -34,8 +34,13 @@ const MAX_SWEEPS: u32 = 60;
 /// They end when no friction changes by more than this share of the largest cone.
 const SWEEP_CHANGE: f64 = 1e-4;
 
-/// Solves a zone.
-pub(super) fn solve(zone: &Zone, precision: &Precision) -> Result<Solution, Unsolved> {
+/// Solves a zone. `rubbed` is a first guess of the friction, in kg·m; with it, [`joint`] looks for the
+/// solution first.
+pub(in crate::response) fn solve(
+    zone: &Zone,
+    rubbed: Option<&[DVec3]>,
+    precision: &Precision,
+) -> Result<Solution, Unsolved> {
     let rows = Rows::of(zone);
     let count = rows.len();
     let normal = Normal {
@@ -49,28 +54,40 @@ pub(super) fn solve(zone: &Zone, precision: &Precision) -> Result<Solution, Unso
         precision,
     };
     let warm = zone.contacts.iter().zip(&rows.root_k);
-    let warm: Vec<f64> = warm
+    let mut warm: Vec<f64> = warm
         .map(|(contact, root_k)| contact.warm * root_k)
         .collect();
-    let (mut lambda, mut iterations) = normal.solve(&rows.slack, warm)?;
     let mut friction = vec![DVec3::ZERO; count];
-    let without = lambda.clone();
+    let (mut iterations, mut is_settled) = (0, false);
+    let mut slack = rows.slack.clone();
+    if let Some(rubbed) = rubbed {
+        let guesses = rubbed.iter().zip(&rows.root_k);
+        let radii = zone.contacts.iter().zip(&warm);
+        let radii = radii.map(|(contact, warm)| contact.friction * warm);
+        for ((friction, (rubbed, root_k)), radius) in friction.iter_mut().zip(guesses).zip(radii) {
+            *friction = (root_k * rubbed).clamp_length_max(radius);
+        }
+        let tolerance = &normal.tolerance;
+        (iterations, is_settled) = joint::sweep(zone, &rows, tolerance, &mut warm, &mut friction);
+        slack = with_friction(&rows, &friction);
+        is_settled &= bounded::is_solution(&rows, &slack, tolerance, &warm);
+    }
+    let (mut lambda, more) = match is_settled {
+        true => (warm, 0),
+        false => normal.solve(&slack, warm)?,
+    };
+    iterations += more;
+    let without = rubbed.is_none().then(|| lambda.clone());
 
     let slides = zone
         .contacts
         .iter()
         .zip(&lambda)
         .any(|(contact, lambda)| contact.friction * lambda > 0.0);
-    for _ in 0..if slides { MAX_PASSES } else { 0 } {
+    let passes = if slides && !is_settled { MAX_PASSES } else { 0 };
+    for _ in 0..passes {
         iterations += rub(zone, &rows, &lambda, &mut friction);
-        let mut z = rows.zeros();
-        rows.add_all(&mut z, &friction);
-        let slack: Vec<f64> = rows
-            .slack
-            .iter()
-            .zip(&rows.rows)
-            .map(|(slack, row)| slack + row.dot(&z))
-            .collect();
+        let slack = with_friction(&rows, &friction);
         let (next, more) = normal.solve(&slack, lambda.clone())?;
         iterations += more;
         let change = next.iter().zip(&lambda).map(|(a, b)| (a - b).abs());
@@ -98,15 +115,26 @@ pub(super) fn solve(zone: &Zone, precision: &Precision) -> Result<Solution, Unso
         }
     };
     let rough = solution(&lambda, &friction);
-    let smooth = || solution(&without, &vec![DVec3::ZERO; count]);
     // cut short, friction could feed a zone: the frictionless solution never does
     if slides && zone.energy(&rough.x) > zone.energy(&zone.wanted) {
-        let smooth = smooth();
+        let without = match without {
+            Some(without) => without,
+            None => normal.solve(&rows.slack, lambda)?.0,
+        };
+        let smooth = solution(&without, &vec![DVec3::ZERO; count]);
         if zone.energy(&smooth.x) < zone.energy(&rough.x) {
             return Ok(smooth);
         }
     }
     Ok(rough)
+}
+
+/// The slacks of the wanted positions after friction has acted.
+fn with_friction(rows: &Rows, friction: &[DVec3]) -> Vec<f64> {
+    let mut z = rows.zeros();
+    rows.add_all(&mut z, friction);
+    let each = rows.slack.iter().zip(&rows.rows);
+    each.map(|(slack, row)| slack + row.dot(&z)).collect()
 }
 
 fn scaled(lambda: &[f64], root_k: &[f64]) -> Vec<f64> {
@@ -168,12 +196,12 @@ fn rub(zone: &Zone, rows: &Rows, lambda: &[f64], friction: &mut [DVec3]) -> u32 
     let mut z = rows.zeros();
     rows.add_normal(&mut z, lambda);
     rows.add_all(&mut z, friction);
+    let rubs = |i: &usize| radius[*i] != 0.0 || friction[*i] != DVec3::ZERO;
+    let rubbing: Vec<usize> = (0..rows.len()).filter(rubs).collect();
     for sweep in 1..=MAX_SWEEPS {
         let mut change = 0.0f64;
-        for (i, row) in rows.rows.iter().enumerate() {
-            if radius[i] == 0.0 && friction[i] == DVec3::ZERO {
-                continue;
-            }
+        for &i in &rubbing {
+            let row = &rows.rows[i];
             let motion = rows.slide[i] + row.relative(&z);
             let slide = motion - row.normal * motion.dot(row.normal);
             let next = (friction[i] - slide).clamp_length_max(radius[i]);

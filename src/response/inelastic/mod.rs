@@ -32,6 +32,7 @@
 mod active_set;
 mod bounded;
 pub mod coulomb;
+mod joint;
 mod lsmr;
 pub mod paper;
 pub mod pinch;
@@ -385,7 +386,7 @@ impl Inelastic {
     /// Scripted vertices that leave no room, or too many iterations.
     pub fn solve(&self, zone: &Zone, precision: &Precision) -> Result<Solution, Unsolved> {
         match self.form {
-            Form::Coulomb | Form::Causal => coulomb::solve(zone, precision),
+            Form::Coulomb | Form::Causal => coulomb::solve(zone, None, precision),
             Form::Paper => paper::solve(zone, precision),
         }
     }

@@ -6,8 +6,8 @@
 //!
 //! Source: Shi §5.3 and Table 1. As printed, what was dropped is new when it comes back: constraints
 //! that compete, each of which occurs where the others alone are kept, take turns for ever (Shi
-//! Fig. 1 is such a pair). We differ, unless `form = "paper"`: what comes back stays for good. So
-//! each is dropped at most once, and no cycle of any length goes on.
+//! Fig. 1 is such a pair). We differ, unless `form = "paper"`: what presses occurs, so that only what does nothing is dropped; what
+//! comes back stays for good. So each is dropped at most once, and no cycle of any length goes on.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -70,6 +70,24 @@ impl Influence {
     /// Whether it came back after it was dropped.
     pub fn came_back(&self) -> bool {
         self.stays
+    }
+
+    /// Whether it has been in the set and left it.
+    pub fn was_dropped(&self) -> bool {
+        self.was_dropped
+    }
+
+    /// Whether it is or was in the set.
+    pub fn has_been_in(&self) -> bool {
+        self.is_in || self.was_dropped
+    }
+
+    /// Takes it into the set between two rounds; whether it comes back for the first time.
+    pub fn recall(&mut self) -> bool {
+        let comes_back = self.was_dropped && !self.stays;
+        self.stays |= self.was_dropped;
+        (self.value, self.is_in) = (self.value.max(1.0), true);
+        comes_back
     }
 
     /// The next round, in which the constraint occurs or not; whether it has entered or left the set.
@@ -157,6 +175,23 @@ mod tests {
             );
             assert_eq!(rounds(Policy::SemiGlobal, Paper), None, "{length}");
             assert_eq!(rounds(Policy::NewOnly, Returning), None, "{length}");
+        }
+    }
+
+    #[test]
+    fn what_is_recalled_after_it_was_dropped_stays() {
+        let rule = rule(Policy::SemiGlobal, InfluenceForm::Returning);
+        let mut influence = Influence::default();
+        influence.advance(&rule, true);
+        assert!(
+            influence.advance(&rule, false) && influence.was_dropped(),
+            "it did nothing"
+        );
+        assert!(influence.recall() && influence.is_in());
+        assert!(!influence.recall(), "counted once");
+        for _ in 0..10 {
+            influence.advance(&rule, false);
+            assert!(influence.is_in());
         }
     }
 }

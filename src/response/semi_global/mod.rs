@@ -10,15 +10,19 @@
 //! ```
 //!
 //! Which constraints are in the set is a matter of their influence ([`influence`]). Compared with
-//! [`super::inelastic`], which solves the same problem, zones may also become smaller: what no longer
-//! occurs is dropped, and the rest goes back to where it wanted to go.
+//! [`super::inelastic`], which solves the same problem, the set may also become smaller.
 //!
 //! The paper's form differs from the paper in what its print has wrong: (13) and (18) lack −J v*; (15)
 //! is no form of Coulomb's law, so each contact has its disc; step 4 of a frame is to detect anew;
 //! masses are not all equal. Its A is the matrix of the integrator; here it is that of the masses,
-//! for which the splitting (20) is exact after one step, and (22) and (23) in turn are the staggered
-//! projections of [`super::inelastic::coulomb`]. With the matrix of the integrator, contact is part of
+//! for which the splitting (20) is exact after one step. (22) and (23) are solved together, contact by contact
+//! ([`super::inelastic`]'s `joint`), and where that does not converge in turn, by staggered projections
+//! ([`super::inelastic::coulomb`]). With the matrix of the integrator, contact is part of
 //! its own solve (docs/method.md §7).
+//!
+//! We differ, unless `form = "paper"`: a constraint that presses is never dropped. One without an impulse leaves the solution as it is
+//! when it goes, so that nothing is solved anew; and if it lacks its gap after a later solve, it is recalled within the same round,
+//! without detection. Where the set is solved, the solution is therefore that of all constraints that ever occurred: that of `global`.
 //!
 //! Guaranteed: linear momentum of free vertices, up to rounding; kinetic energy of the mean motion does
 //! not grow where no scripted vertex moves. In our form no pair is dropped twice, so the set cannot run
@@ -28,6 +32,7 @@ pub mod influence;
 
 use std::collections::BTreeMap;
 
+use cpu_time::ProcessTime;
 use glam::DVec3;
 use rayon::prelude::*;
 use schemars::JsonSchema;
@@ -36,7 +41,7 @@ use serde::{Deserialize, Serialize};
 use self::influence::{Influence, Rule};
 pub use self::influence::{InfluenceForm, Policy};
 use super::inelastic::zone::{Contact, Zone};
-use super::inelastic::{Inelastic, Precision};
+use super::inelastic::{Precision, coulomb};
 use super::zones::Sets;
 use crate::error::ValueError;
 use crate::geometry::{ContactPoint, Impact, Pair, Proximity};
@@ -73,14 +78,14 @@ impl Default for SemiGlobal {
     }
 }
 
-/// A constraint that lacks more than this share of its gap occurs, impact or not.
+/// A critical contact that lacks more than this share of its gap joins the set, impact or not.
 const LACKS: f64 = 0.2;
 
 /// Times that a pair is linearised anew before its older versions stay on the list.
 const MAX_REPLACED: u32 = 3;
 
 /// What became of the set, for reports.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SetWork {
     /// Rounds.
     pub rounds: usize,
@@ -94,7 +99,25 @@ pub struct SetWork {
     pub dropped: usize,
     /// Constraints that came back after they had been dropped.
     pub returned: usize,
+    /// Intervals that had a first, a second, ... round; the last number is that of all later rounds.
+    #[serde(default)]
+    pub reached: [usize; ROUNDS],
+    /// Constraints in the set in these rounds, summed over the intervals.
+    #[serde(default)]
+    pub sizes: [usize; ROUNDS],
+    /// Largest lack of a gap that a constraint of the set, or one that was, had after a round, in metres.
+    #[serde(default)]
+    pub largest_lack: f64,
+    /// Iterations of the solvers.
+    #[serde(default)]
+    pub iterations: usize,
+    /// Processor time of the stage without detection, in milliseconds.
+    #[serde(default)]
+    pub spent_ms: f64,
 }
+
+/// Rounds that are told apart in reports.
+pub const ROUNDS: usize = 6;
 
 impl std::ops::AddAssign for SetWork {
     fn add_assign(&mut self, more: Self) {
@@ -104,6 +127,14 @@ impl std::ops::AddAssign for SetWork {
         self.solved += more.solved;
         self.dropped += more.dropped;
         self.returned += more.returned;
+        let both = |a: &mut [usize; ROUNDS], b: [usize; ROUNDS]| {
+            a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
+        };
+        both(&mut self.reached, more.reached);
+        both(&mut self.sizes, more.sizes);
+        self.largest_lack = self.largest_lack.max(more.largest_lack);
+        self.iterations += more.iterations;
+        self.spent_ms += more.spent_ms;
     }
 }
 
@@ -111,6 +142,8 @@ impl std::ops::AddAssign for SetWork {
 struct Known {
     point: ContactPoint,
     contact: Contact,
+    /// Friction of the last solution, in kg·m.
+    friction: DVec3,
     influence: Influence,
     /// Whether it was near at the start and has not been in impact.
     is_critical: bool,
@@ -121,13 +154,19 @@ impl Known {
         Self {
             contact: Contact::of(&point, candidate),
             point,
+            friction: DVec3::ZERO,
             influence: Influence::default(),
             is_critical,
         }
     }
 
-    fn lacks(&self, x: &[DVec3]) -> bool {
-        self.contact.target - self.point.gap(x) > LACKS * self.contact.scale
+    fn presses(&self) -> bool {
+        self.contact.warm > 0.0
+    }
+
+    /// Whether it lacks more than this share of its gap.
+    fn lacks(&self, share: f64, x: &[DVec3]) -> bool {
+        self.contact.target - self.point.gap(x) > share * self.contact.scale
     }
 }
 
@@ -137,16 +176,20 @@ pub(super) struct Constraints {
     all: Vec<Known>,
     /// Newest constraint of a pair, and how often it was linearised anew.
     newest: BTreeMap<Pair, (usize, u32)>,
+    /// Rounds so far.
+    round: usize,
     work: SetWork,
     unsolved: usize,
 }
 
 impl Constraints {
-    fn new(stage: &SemiGlobal, near: &[Proximity], candidate: &Candidate<'_>) -> Self {
+    /// None but those that are near at the start, if critical contacts join.
+    pub(super) fn new(stage: &SemiGlobal, near: &[Proximity], candidate: &Candidate<'_>) -> Self {
         let mut constraints = Self {
             wanted: candidate.x.clone(),
             all: Vec::new(),
             newest: BTreeMap::new(),
+            round: 0,
             work: SetWork::default(),
             unsolved: 0,
         };
@@ -175,7 +218,7 @@ impl Constraints {
 
     /// Points with an impulse.
     pub(super) fn pushed(&self) -> impl Iterator<Item = ContactPoint> {
-        let pushed = self.all.iter().filter(|known| known.contact.warm > 0.0);
+        let pushed = self.all.iter().filter(|known| known.presses());
         pushed.map(|known| known.point)
     }
 
@@ -191,7 +234,8 @@ impl Constraints {
         }
         newest.1 += 1;
         let before = &mut self.all[newest.0];
-        (known.contact.warm, known.influence) = (before.contact.warm, before.influence);
+        known.contact.warm = before.contact.warm;
+        (known.friction, known.influence) = (before.friction, before.influence);
         *before = known;
         newest.0
     }
@@ -226,10 +270,6 @@ impl SemiGlobal {
         ValueError::check(what, tolerance, expected, is_tolerance)
     }
 
-    pub(super) fn constraints(&self, near: &[Proximity], candidate: &Candidate<'_>) -> Constraints {
-        Constraints::new(self, near, candidate)
-    }
-
     /// Changes end positions; returns the vertices that moved, ascending.
     pub(super) fn apply(
         &self,
@@ -237,9 +277,47 @@ impl SemiGlobal {
         constraints: &mut Constraints,
         candidate: &mut Candidate<'_>,
     ) -> Vec<u32> {
-        let changed = self.choose(impacts, constraints, candidate);
+        let clock = ProcessTime::now();
+        let mut changed = self.choose(impacts, constraints, candidate);
+        let mut moved = Vec::new();
+        loop {
+            moved.extend(self.solve(&changed, constraints, candidate));
+            // what is known and lacks its gap need not be detected
+            changed = self.recall(constraints, candidate);
+            if changed.is_empty() {
+                break;
+            }
+        }
+        moved.sort_unstable();
+        moved.dedup();
+        let spent = clock.elapsed();
+        let Constraints {
+            work, all, round, ..
+        } = constraints;
+        let size = all.iter().filter(|known| known.influence.is_in()).count();
+        let place = (*round).min(ROUNDS - 1);
+        work.reached[place] += 1;
+        work.sizes[place] += size;
+        work.rounds += 1;
+        work.constraints += size;
+        work.largest = work.largest.max(size);
+        let judged = all.iter().filter(|known| known.influence.has_been_in());
+        let lacks = judged.map(|known| known.contact.target - known.point.gap(&candidate.x));
+        work.largest_lack = lacks.fold(work.largest_lack, f64::max);
+        work.spent_ms += 1e3 * spent.as_secs_f64();
+        *round += 1;
+        moved
+    }
+
+    /// Solves the groups of constraints that are others than before; returns the vertices that moved.
+    fn solve(
+        &self,
+        changed: &[usize],
+        constraints: &mut Constraints,
+        candidate: &mut Candidate<'_>,
+    ) -> Vec<u32> {
         let mut is_changed = vec![false; candidate.x.len()];
-        for &number in &changed {
+        for &number in changed {
             for v in constraints.all[number].point.vertices {
                 is_changed[v as usize] = candidate.inverse_mass[v as usize] > 0.0;
             }
@@ -258,20 +336,19 @@ impl SemiGlobal {
             tolerance: self.tolerance,
             ..Precision::STAGE
         };
-        let solver = Inelastic::default();
         let solved: Vec<_> = groups
             .into_par_iter()
             .map(|group| {
-                let contacts = group.iter().map(|m| &constraints.all[m.1].contact);
+                let each = || group.iter().map(|m| &constraints.all[m.1]);
+                let contacts = each().map(|known| &known.contact);
                 let (zone, vertices) = Zone::of(contacts, &constraints.wanted, candidate);
-                (group, vertices, solver.solve(&zone, &precision))
+                let rubbed: Vec<DVec3> = each().map(|known| known.friction).collect();
+                let rubbed = Some(&rubbed[..]);
+                (group, vertices, coulomb::solve(&zone, rubbed, &precision))
             })
             .collect();
 
         let Constraints { work, all, .. } = constraints;
-        work.rounds += 1;
-        work.constraints += members.len();
-        work.largest = work.largest.max(members.len());
         constraints.unsolved = 0;
         // what is in no group any more goes where it wanted to
         let mut ends: BTreeMap<u32, DVec3> = (0..)
@@ -284,8 +361,11 @@ impl SemiGlobal {
                 constraints.unsolved += 1; // for the next stage as it came
                 continue;
             };
-            for (member, impulse) in group.iter().zip(&solution.impulses) {
-                all[member.1].contact.warm = *impulse;
+            work.iterations += solution.iterations as usize;
+            let each = solution.impulses.iter().zip(&solution.friction);
+            for (member, (impulse, friction)) in group.iter().zip(each) {
+                let known = &mut all[member.1];
+                (known.contact.warm, known.friction) = (*impulse, *friction);
             }
             ends.extend(vertices.into_iter().zip(solution.x));
         }
@@ -298,6 +378,34 @@ impl SemiGlobal {
             }
         }
         moved
+    }
+
+    /// Whether constraints are known beyond what was detected, which is ours.
+    fn remembers(&self) -> bool {
+        self.form == InfluenceForm::Returning && self.policy != Policy::NewOnly
+    }
+
+    /// Brings back what lacks its gap after a solve; returns the numbers of these constraints.
+    fn recall(&self, constraints: &mut Constraints, candidate: &Candidate<'_>) -> Vec<usize> {
+        let mut recalled = Vec::new();
+        if !self.remembers() {
+            return recalled;
+        }
+        for (number, known) in constraints.all.iter_mut().enumerate() {
+            if !known.influence.is_in() && known.lacks(self.bearable(known), &candidate.x) {
+                constraints.work.returned += usize::from(known.influence.recall());
+                recalled.push(number);
+            }
+        }
+        recalled
+    }
+
+    /// What a constraint outside the set may lack, as a share of its gap.
+    fn bearable(&self, known: &Known) -> f64 {
+        match known.influence.was_dropped() {
+            true => 2.0 * self.tolerance, // as near as the solver would have left it
+            false => LACKS,
+        }
     }
 
     /// The set of this round; returns the numbers of the constraints that are others than before.
@@ -319,22 +427,24 @@ impl SemiGlobal {
             form: self.form,
             decay: self.decay,
         };
-        let is_ours = self.form == InfluenceForm::Returning && self.policy != Policy::NewOnly;
         let mut changed = Vec::new();
         for (number, known) in constraints.all.iter_mut().enumerate() {
             let is_met = met.binary_search(&number).is_ok();
-            let minds_lack = known.is_critical || is_ours;
-            let occurs = is_met || minds_lack && known.lacks(&candidate.x);
+            let presses = self.remembers() && known.presses();
+            let is_close = || known.is_critical && known.lacks(LACKS, &candidate.x);
+            let occurs = is_met || presses || is_close();
             let came_back = known.influence.came_back();
             let is_other = known.influence.advance(&rule, occurs);
-            if is_other && !known.influence.is_in() {
-                known.contact.warm = 0.0;
-                constraints.work.dropped += 1;
-            }
+            let is_lost = is_other && !known.influence.is_in();
             let comes_back = !came_back && known.influence.came_back();
             constraints.work.returned += usize::from(comes_back);
-            if is_met || is_other {
+            constraints.work.dropped += usize::from(is_lost);
+            // what is lost without having pressed changes nothing
+            if is_met || is_other && (!is_lost || known.presses()) {
                 changed.push(number);
+            }
+            if is_lost {
+                (known.contact.warm, known.friction) = (0.0, DVec3::ZERO);
             }
         }
         changed

@@ -131,7 +131,7 @@ fn a_sheet_slides_and_sticks_on_a_slope_whatever_the_interval() {
 }
 
 #[test]
-#[ignore = "known fault, minutes: 6 cells of a thickness of 0.2 mm go 1.8 % too short a way; prints a table"]
+#[ignore = "minutes: 24 runs; prints a table"]
 fn on_a_slope_at_three_resolutions_and_two_thicknesses() {
     println!(
         "| integrator | dt, s | cells | thickness, m | mu 0.45: error of the way | mu 0.55: drift in 10 s, m |"
@@ -203,7 +203,12 @@ fn write_grid(path: &Path, x: &[DVec3], columns: usize) {
 /// slipped by 4 mm; none if it does not slip that far.
 ///
 /// Both ends hang on springs whose places are known, so that positions tell forces. No gravity.
-fn capstan(friction: f64, angle: f64, (cells, thickness): (u32, f64)) -> Option<f64> {
+fn capstan(
+    friction: f64,
+    angle: f64,
+    (cells, thickness): (u32, f64),
+    changes: &[(&str, &str)],
+) -> Option<f64> {
     // a drum of 96 is a polygon to a ribbon of 64 cells: −5.4 % at 2 pi and mu = 0.4, with 192 −1.2 %
     const SEGMENTS: f64 = 192.0;
     const PULL: f64 = 0.03; // N, at the beginning
@@ -250,7 +255,7 @@ rotation = [90, 0, 0]
         pin(0),
         pin(1)
     );
-    let simulation = &mut load(folder.path(), &text);
+    let simulation = &mut load(folder.path(), &text, changes);
     let (mut sum, mut count) = (0.0, 0);
     for frame in 1..=150 {
         step(simulation);
@@ -269,16 +274,17 @@ rotation = [90, 0, 0]
     (count > 10).then(|| sum / f64::from(count))
 }
 
-fn load(folder: &Path, text: &str) -> Simulation {
+fn load(folder: &Path, text: &str, changes: &[(&str, &str)]) -> Simulation {
     let file = folder.join("scene.toml");
     std::fs::write(&file, text).unwrap();
     let scene = Scene::load(file.to_str().unwrap()).unwrap();
+    let scene = scene.set_all(changes.iter().copied()).unwrap();
     scene.build().unwrap()
 }
 
 /// Error of the ratio of the pulls, relative; prints a line of a table.
-fn capstan_error(friction: f64, angle: f64, size: (u32, f64)) -> f64 {
-    let ratio = capstan(friction, angle, size).unwrap_or(f64::INFINITY);
+fn capstan_error(friction: f64, angle: f64, size: (u32, f64), changes: &[(&str, &str)]) -> f64 {
+    let ratio = capstan(friction, angle, size, changes).unwrap_or(f64::INFINITY);
     let expected = (friction * angle).exp();
     let error = ratio / expected - 1.0;
     println!(
@@ -293,7 +299,7 @@ fn capstan_error(friction: f64, angle: f64, size: (u32, f64)) -> f64 {
 
 #[test]
 fn a_ribbon_over_half_a_drum_pulls_as_euler_and_eytelwein_say() {
-    let error = capstan_error(0.4, PI, (32, 1e-3));
+    let error = capstan_error(0.4, PI, (32, 1e-3), &[]);
     assert!(error < 0.03, "{error}");
 }
 
@@ -307,7 +313,7 @@ fn a_ribbon_over_a_drum_pulls_as_euler_and_eytelwein_say() {
         for friction in [0.2, 0.4] {
             for thickness in [1e-3, 5e-4] {
                 for cells in cells {
-                    worst = worst.max(capstan_error(friction, angle, (cells, thickness)));
+                    worst = worst.max(capstan_error(friction, angle, (cells, thickness), &[]));
                 }
             }
         }
@@ -385,7 +391,7 @@ shape = {{ kind = "file", file = "lower.obj" }}
 "#,
         0.5 + way / speed
     );
-    let simulation = &mut load(folder.path(), &text);
+    let simulation = &mut load(folder.path(), &text, &[]);
     let weight = 9.81 * simulation.mass().iter().sum::<f64>();
     let momentum = |simulation: &Simulation| -> f64 {
         let each = simulation
@@ -461,8 +467,9 @@ fn wrinkled_sheets_slide_more_freely_refined_in_space_and_time() {
 }
 
 /// Largest way of a card between two frames of `card-house`, in metres; `from` < `to`.
-fn house_moves(frames: &[u32]) -> Vec<f64> {
+fn house_moves(frames: &[u32], changes: &[(&str, &str)]) -> Vec<f64> {
     let scene = Scene::load("card-house").unwrap();
+    let scene = scene.set_all(changes.iter().copied()).unwrap();
     let simulation = &mut scene.build().unwrap();
     let cards: Vec<String> = scene.cloth.iter().map(|card| card.name.clone()).collect();
     let places = |simulation: &Simulation| -> Vec<DVec3> {
@@ -488,12 +495,51 @@ fn house_moves(frames: &[u32]) -> Vec<f64> {
 #[test]
 #[ignore = "a minute: 1,290 frames"]
 fn a_card_house_stands_for_twenty_seconds_and_falls_when_hit() {
-    let [settles, stands, falls] = house_moves(&[60, 1200, 1290])[..] else {
+    let [settles, stands, falls] = house_moves(&[60, 1200, 1290], &[])[..] else {
         unreachable!("three frames are asked for")
     };
     println!("first second {settles:.1e} m, then to 20 s {stands:.1e} m, hit {falls:.1e} m");
     assert!(settles < 1e-3 && stands < 5e-5, "{settles}, {stands}");
     assert!(falls > 0.03, "{falls}");
+}
+
+/// The semi-global stage alone: no contact in the loops, no repulsions.
+const SET_ALONE: [(&str, &str); 3] = [
+    ("response", "[{ kind = \"semi_global\" }]"),
+    ("repulsion.in_loops", "false"),
+    ("repulsion.max_sweeps", "0"),
+];
+
+#[test]
+fn the_semi_global_stage_alone_slides_and_sticks_as_coulomb_says() {
+    for integrator in ["implicit", "newmark"] {
+        for interval in [1.0, 0.125] {
+            let alone = |friction| {
+                let scene = slope(friction, integrator, interval, SIZES[0]);
+                scene.set_all(SET_ALONE).unwrap()
+            };
+            let expected = 0.5 * 9.81 * (SIN - 0.45 * COS);
+            let error = way(&alone(0.45), 60) / expected - 1.0;
+            let [first, last] = ways(&alone(0.55), [6, 66]);
+            let drift = last - first;
+            println!("{integrator}, {interval}: {error:+.5}, then {drift:+.1e} m in 1 s");
+            assert!(error.abs() < 0.01, "{integrator}, {interval}: {error}");
+            assert!(drift.abs() < 1e-9, "{integrator}, {interval}: {drift}");
+        }
+    }
+}
+
+#[test]
+#[ignore = "known fault, minutes: a ribbon over a drum has too little friction and the house falls; prints figures"]
+fn the_semi_global_stage_alone_over_a_drum_and_in_a_card_house() {
+    for (friction, angle, cells) in [(0.2, PI, 32), (0.4, PI, 32), (0.4, 2.0 * PI, 64)] {
+        capstan_error(friction, angle, (cells, 1e-3), &SET_ALONE);
+    }
+    let moves = house_moves(&[60, 600], &SET_ALONE);
+    println!(
+        "card house: first second {:.1e} m, then to 10 s {:.1e} m",
+        moves[0], moves[1]
+    );
 }
 
 /// Cards without friction, each across the one below.
