@@ -9,7 +9,8 @@
 //! xᵢ + α i u + β i² v + γ i³ (u × v),    1 ≫ α ≫ β ≫ γ > 0, smaller than any number
 //! ```
 //!
-//! with u, v two sides of one face of the mesh ([`Frame`]). This is the idea of \[EM90\], simulation of
+//! each smaller than all powers of the one before, with u = a − c and v = b − a two sides of the first face a, b, c whose
+//! area is not exactly zero, and the axes instead of u, v, u × v where there is none ([`Frame`]). This is the idea of \[EM90\], simulation of
 //! simplicity. We differ: each coordinate has its number squared or cubed instead of a power of ε for each vertex (as
 //! Emiris and Canny do), because then the proof is short: of the orientation of four vertices, a polynomial in α, β, γ, the
 //! coefficient of αβγ is the Vandermonde determinant of their numbers times |u × v|², hence not zero, and its sign is that of
@@ -77,13 +78,16 @@ pub(super) enum Frame {
 }
 
 impl Frame {
-    /// That of the first of some faces of which floats know that it has an area.
+    /// That of the first of some faces that has an area; exact.
     pub(super) fn first(x: &[DVec3], faces: &[[u32; 3]]) -> Self {
         let has_area = |face: &&[u32; 3]| {
             let [a, b, c] = face.map(|v| x[v as usize]);
             let (u, v) = (b - a, c - a);
             let error = VOLUME_ERROR * cross_magnitude(u, v);
-            u.cross(v).abs().cmpgt(error).any()
+            u.cross(v).abs().cmpgt(error).any() || {
+                let [_, _, normal] = Self::Face(**face).directions(x);
+                normal.iter().any(|c| *c != IBig::ZERO)
+            }
         };
         faces
             .iter()
@@ -315,6 +319,25 @@ mod tests {
             let off = (BigRational::from_float(value).unwrap() - exact).abs();
             prop_assert!(off <= BigRational::from_float(error).unwrap());
         }
+    }
+
+    #[test]
+    fn the_frame_is_of_the_first_face_with_an_area_however_small() {
+        let x = [
+            [0.0, 0.0, 0.0],
+            [1.0, 1.0, 0.0],
+            [3.0, 3.0, 0.0],
+            [1.0f64.next_up(), 1.0, 0.0], // floats do not know on which side of 0, 1
+            [0.0, 0.0, 1.0],
+        ]
+        .map(DVec3::from_array);
+        let first = |faces: &[[u32; 3]]| match Frame::first(&x, faces) {
+            Frame::Face(face) => Some(face),
+            Frame::Axes => None,
+        };
+        assert_eq!(first(&[[0, 1, 2], [0, 1, 3], [0, 1, 4]]), Some([0, 1, 3]));
+        assert_eq!(first(&[[0, 1, 2], [0, 1, 4]]), Some([0, 1, 4]));
+        assert_eq!(first(&[[0, 1, 2]]), None);
     }
 
     #[test]
