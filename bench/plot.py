@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 """Draws Figure 4 of Sifakis 2008 from what `percale compare` writes, MINRES curves from `percale bench volume
---residuals`, or the time of one call by the number of pairs from `percale bench volume --calls`.
+--residuals`, the time of one call by the number of pairs from `percale bench volume --calls`, or what is left at
+each step of a cure from `percale untangle --json`.
 
     bench/plot.py compare DIR/compare.csv OUT.png
     bench/plot.py residuals FILE.csv OUT.png
     bench/plot.py calls FILE.csv OUT.png
+    bench/plot.py cure FILE.json OUT.png
 
 Needs Pillow.
 """
 
 import csv
+import json
 import math
 import sys
 
@@ -86,12 +89,19 @@ def calls(rows):
     return [("one call by pairs, s of processor time", curves, failed, 0, most, "{:.1f}".format)]
 
 
+def cure(rows):
+    """Crossing pairs of faces at each step, one curve for each mesh."""
+    curves = {row["file"].split("/")[-1]: list(enumerate(row["curve"])) for row in rows}
+    most = max(v for points in curves.values() for _, v in points)
+    return [("crossing pairs of faces by step", curves, {}, 0, most, "{:.0f}".format)]
+
+
 def main():
-    if len(sys.argv) != 4 or sys.argv[1] not in ("compare", "residuals", "calls"):
+    if len(sys.argv) != 4 or sys.argv[1] not in ("compare", "residuals", "calls", "cure"):
         sys.exit(__doc__)
     with open(sys.argv[2], newline="") as file:
-        rows = list(csv.DictReader(file))
-    panels = {"compare": compare, "residuals": residuals, "calls": calls}[sys.argv[1]](rows)
+        rows = [json.loads(line) for line in file] if sys.argv[1] == "cure" else list(csv.DictReader(file))
+    panels = {"compare": compare, "residuals": residuals, "calls": calls, "cure": cure}[sys.argv[1]](rows)
     image = Image.new("RGB", (WIDTH, HEIGHT * len(panels) + 30), "white")
     draw = ImageDraw.Draw(image)
     for i, (title, curves, failed, bottom, top, label) in enumerate(panels):

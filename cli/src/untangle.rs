@@ -43,6 +43,10 @@ pub(crate) struct Untangle {
     /// File with the numbers of vertices (from 0) that may not move
     #[arg(long, value_name = "FILE")]
     keep: Option<PathBuf>,
+    /// File with a layer for each vertex, in their order: a piece of a higher layer belongs on the side to which the faces of the lower ones look; equal layers
+    /// say nothing
+    #[arg(long, value_name = "FILE")]
+    layers: Option<PathBuf>,
     /// A body that the cloth must be outside of; it never moves, and what it does with itself does not count
     #[arg(long, value_name = "MESH")]
     body: Option<PathBuf>,
@@ -80,6 +84,15 @@ struct Task {
     render: Option<PathBuf>,
 }
 
+/// What is known beside the meshes.
+struct Evidence<'a> {
+    body: Option<&'a MeshFile>,
+    /// Vertices that may not move.
+    keep: &'a [usize],
+    /// Of each vertex, or empty.
+    layers: &'a [i32],
+}
+
 /// What became of a mesh.
 #[derive(Debug, Serialize)]
 struct Outcome {
@@ -102,6 +115,15 @@ impl Untangle {
             Some(path) => numbers::<usize>(path)?,
             None => Vec::new(),
         };
+        let layers = match &self.layers {
+            Some(path) => numbers::<i32>(path)?,
+            None => Vec::new(),
+        };
+        let evidence = Evidence {
+            body: body.as_ref(),
+            keep: &keep,
+            layers: &layers,
+        };
         let is_batch = self.is_batch();
         if is_batch {
             for folder in [Some(&self.out), self.render.as_ref()]
@@ -112,9 +134,7 @@ impl Untangle {
                     .map_err(|e| Failure::input(format!("{}: {e}", folder.display())))?;
             }
         }
-        let outcomes = batch::in_order(&tasks, self.jobs, |task| {
-            self.cure_one(task, body.as_ref(), &keep)
-        });
+        let outcomes = batch::in_order(&tasks, self.jobs, |task| self.cure_one(task, &evidence));
         let mut code = 0;
         for (task, outcome) in tasks.iter().zip(outcomes) {
             match outcome {
@@ -191,7 +211,7 @@ impl Untangle {
     /// Nothing that is read may be overwritten, under whatever name, and nothing written twice.
     fn check_outputs(&self, tasks: &[Task]) -> Result<(), Failure> {
         let mut taken: Vec<&PathBuf> = tasks.iter().map(|t| &t.input).collect();
-        taken.extend(self.keep.iter().chain(&self.body));
+        taken.extend(self.keep.iter().chain(&self.layers).chain(&self.body));
         for task in tasks {
             for path in [Some(&task.out), task.render.as_ref()]
                 .into_iter()
@@ -210,12 +230,8 @@ impl Untangle {
         Ok(())
     }
 
-    fn cure_one(
-        &self,
-        task: &Task,
-        body: Option<&MeshFile>,
-        keep: &[usize],
-    ) -> Result<Outcome, Failure> {
+    fn cure_one(&self, task: &Task, evidence: &Evidence<'_>) -> Result<Outcome, Failure> {
+        let &Evidence { body, keep, layers } = evidence;
         let file = inputs::read_one(&task.input)?;
         let (mesh, x) = together(&file, body)?;
         let count = file.positions.len();
@@ -224,6 +240,17 @@ impl Untangle {
                 "{}: --keep has vertex {v}, but there are {count} (from 0)",
                 task.input.display()
             )));
+        }
+        if !layers.is_empty() && layers.len() != count {
+            return Err(Failure::input(format!(
+                "{}: --layers has {} numbers for {count} vertices",
+                task.input.display(),
+                layers.len()
+            )));
+        }
+        let mut layers = layers.to_vec();
+        if !layers.is_empty() {
+            layers.resize(x.len(), 0); // a body has an inside, and needs no layer
         }
         let mut is_kept = vec![false; x.len()];
         for &v in keep {
@@ -235,6 +262,7 @@ impl Untangle {
             x: &x,
             rest: lengths.as_deref().map_or(Rest::Unknown, Rest::Lengths),
             keep: &is_kept,
+            layers: &layers,
         };
         let settings = CureSettings {
             max_steps: self.steps,

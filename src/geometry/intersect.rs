@@ -82,6 +82,17 @@ impl Collider {
         let mesh = Arc::clone(self.mesh());
         find(&mut self.tree, &mesh, x, scope)
     }
+
+    /// [`overlapping_faces`] by the collider's tree.
+    pub(crate) fn overlapping_faces<T: Send>(
+        &mut self,
+        x: &[DVec3],
+        report: impl Fn([u32; 2], &mut Vec<T>) + Sync,
+    ) -> Vec<T> {
+        let mesh = Arc::clone(self.mesh());
+        self.tree.fit(&mesh, &boxes_at(x));
+        self.tree.face_overlaps(&mesh, false, report)
+    }
 }
 
 impl Crossings {

@@ -63,6 +63,8 @@ pub(super) struct Cure {
     /// Lengths of each face's sides at rest, m.
     rest: Vec<[f64; 3]>,
     orientation: Option<Vec<bool>>,
+    /// Of each vertex.
+    layers: Vec<i32>,
     thickness: Vec<f64>,
 }
 
@@ -81,7 +83,9 @@ impl Cure {
             let [a, b, c] = face.map(|v| rest[v as usize]);
             [a.distance(b), b.distance(c), c.distance(a)]
         };
+        let layer = |v: u32| surfaces.layers()[mesh.body_of_vertex(v) as usize];
         Self {
+            layers: (0..mesh.vertex_count() as u32).map(layer).collect(),
             rest: mesh.faces().iter().map(lengths).collect(),
             orientation: mesh.orientation(),
             thickness: surfaces.thickness().to_vec(),
@@ -164,6 +168,7 @@ impl Cure {
             x,
             rest: Rest::Lengths(&self.rest),
             orientation: self.orientation.as_deref(),
+            layers: &self.layers,
             was_wrong,
             history: History::Hint,
         }

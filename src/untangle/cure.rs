@@ -25,9 +25,9 @@ use super::sides::{History, Marks, Votes};
 use super::tangle::{Permitted, tangles};
 use super::targets::{Instant, Method, TargetSettings, targets};
 use super::touching;
-use super::{Analysis, Kind, PathSummary, Rest, analyse};
+use super::{Analysis, Kind, PathSummary, Rest, analyse, analyse_by};
 use crate::geometry::mesh::{NONE, check_positions, flush_tiny};
-use crate::geometry::{Collider, Mesh, MeshError, Scope};
+use crate::geometry::{Collider, Crossings, Mesh, MeshError, Scope};
 
 /// Settings of the cure.
 #[derive(Clone, Debug, PartialEq)]
@@ -89,6 +89,9 @@ pub struct Patient<'a> {
     pub rest: Rest<'a>,
     /// Vertices that may not move, one entry each; empty if all may.
     pub keep: &'a [bool],
+    /// Layers, an entry for each vertex; empty if nobody knows. Of two pieces of cloth that of the higher layer belongs on the side to which the faces of
+    /// the other look; equal layers say nothing.
+    pub layers: &'a [i32],
 }
 
 /// A cured mesh.
@@ -197,16 +200,20 @@ pub struct CureSeconds {
 /// Positions that are missing, not finite or out of range.
 ///
 /// # Panics
-/// If `keep` or a rest shape is given, but not for everything.
+/// If `keep`, layers or a rest shape are given, but not for everything.
 pub fn cure(patient: Patient<'_>, settings: &CureSettings) -> Result<Cured, MeshError> {
     let Patient {
         mesh,
         x,
         rest,
         keep,
+        layers,
     } = patient;
+    let count = mesh.vertex_count();
     assert!(
-        keep.is_empty() || keep.len() == mesh.vertex_count(),
+        [keep.len(), layers.len()]
+            .iter()
+            .all(|n| [0, count].contains(n)),
         "an entry for every vertex"
     );
     check_positions(mesh, x)?;
@@ -218,7 +225,7 @@ pub fn cure(patient: Patient<'_>, settings: &CureSettings) -> Result<Cured, Mesh
             report: CureReport::default(),
         });
     }
-    let first = analyse(mesh, x, rest)?;
+    let first = analyse_by(&mut collider, x, rest)?;
     let mut report = CureReport {
         paths: first.summaries(x),
         intersections_before: before.faces.len(),
@@ -247,12 +254,21 @@ pub fn cure(patient: Patient<'_>, settings: &CureSettings) -> Result<Cured, Mesh
         },
         settings,
         orientation: orientation.as_deref(),
+        layers,
         knows_lengths: !matches!(patient.rest, Rest::Unknown),
     };
-    let mut positions = work.run_and_release(&mut collider, first, &mut report)?;
-    let mut after = collider.crossings(&positions, Scope::Certified);
+    let mut ended = work.run_and_release(&mut collider, first, &mut report)?;
+    if !ended.crossings.faces.is_empty() && report.steps < settings.max_steps {
+        let second = work.run_softer(&mut collider, &ended, &mut report)?;
+        let count = |ended: &Ended| ended.crossings.faces.len();
+        ended = second.filter(|s| count(s) < count(&ended)).unwrap_or(ended);
+    }
+    let Ended {
+        x: mut positions,
+        crossings: mut after,
+    } = ended;
     if !after.faces.is_empty() {
-        let analysis = analyse(mesh, &positions, rest)?;
+        let analysis = analyse_by(&mut collider, &positions, rest)?;
         let crossing = analysis.segments.segments.iter();
         let mut crossing: Vec<[u32; 2]> = crossing
             .map(|s| [s.faces[0].min(s.faces[1]), s.faces[0].max(s.faces[1])])
@@ -261,9 +277,10 @@ pub fn cure(patient: Patient<'_>, settings: &CureSettings) -> Result<Cured, Mesh
         let is_crossing = |pair: [u32; 2]| crossing.binary_search(&pair).is_ok();
         let stiffness = settings.stiffness;
         let x = &mut positions;
-        report.finishing_steps +=
-            touching::part(&work.cloth, stiffness, &mut collider, x, is_crossing);
-        after = collider.crossings(&positions, Scope::Certified);
+        let (steps, parted) =
+            touching::part(&work.cloth, stiffness, &mut collider, x, after, is_crossing);
+        report.finishing_steps += steps;
+        after = parted;
     }
     let is_worse = after.faces.len() > before.faces.len();
     let positions = if is_worse { x.to_vec() } else { positions };
@@ -286,13 +303,25 @@ struct Work<'a> {
     cloth: Cloth<'a>,
     settings: &'a CureSettings,
     orientation: Option<&'a [bool]>,
+    layers: &'a [i32],
     /// Whether lengths at rest are known: those of a mesh that came in tangled are no evidence.
     knows_lengths: bool,
 }
 
-/// Times that what is caught is let go, and times that this may fail: each time, bends are let go a ring further around.
+/// How a run ended.
+struct Ended {
+    x: Vec<DVec3>,
+    /// What crosses there, by the exact test.
+    crossings: Crossings,
+}
+
+/// Times that what is caught is let go at most; the last is that after which more than this share is still caught: what does not come free at once
+/// is not caught, but has another length than before, and every try takes as long as the cure itself.
 const RELEASES: u32 = 8;
-const MOST_FAILURES: u32 = 4;
+const WORTH_IT: f64 = 0.9;
+
+/// Share of the stiffness of pulls in the second attempt.
+const SOFTER: f64 = 0.5;
 
 impl Work<'_> {
     /// Runs the cure, lets go of what is still stretched, and runs it again; keeps what is better.
@@ -301,43 +330,73 @@ impl Work<'_> {
         collider: &mut Collider,
         first: Analysis,
         report: &mut CureReport,
-    ) -> Result<Vec<DVec3>, MeshError> {
+    ) -> Result<Ended, MeshError> {
         let mesh = self.cloth.mesh;
-        let mut x = self.run(collider, first, report, self.cloth.shape.to_vec())?;
-        let mut slots = vec![NONE; x.len()];
-        let crossings = |x: &[DVec3], collider: &mut Collider| {
-            collider.crossings(x, Scope::Certified).faces.len()
-        };
-        let mut failures = 0;
+        let most = self.settings.max_steps;
+        let begun = report.steps;
+        let mut best = self.run(collider, first, report, self.cloth.shape.to_vec(), most)?;
+        let usual = report.steps - begun;
+        let mut slots = vec![NONE; best.x.len()];
         for _ in 0..RELEASES {
-            if !self.knows_lengths || failures == MOST_FAILURES {
+            if !self.knows_lengths || !best.crossings.faces.is_empty() {
                 break;
             }
-            let caught = self.caught(&x);
-            if caught.is_empty() || crossings(&x, collider) > 0 {
+            let caught = self.caught(&best.x);
+            if caught.is_empty() {
                 break;
             }
             let before = caught.len();
-            let loose = grown(mesh, caught, 1 + failures);
+            let loose = grown(mesh, caught, 1);
             let again = Work {
                 cloth: Cloth {
-                    shape: &x,
+                    shape: &best.x,
                     loose: &loose,
                     ..self.cloth
                 },
                 ..*self
             };
-            let mut released = x.clone();
+            let mut released = best.x.clone();
             again.finish().release(&mut slots, &mut released);
-            let analysis = analyse(mesh, &released, self.cloth.rest)?;
-            let tried = again.run(collider, analysis, report, released)?;
-            if crossings(&tried, collider) > 0 || self.caught(&tried).len() >= before {
-                failures += 1;
-                continue;
+            let analysis = analyse_by(collider, &released, self.cloth.rest)?;
+            let until = most.min(report.steps + usual + self.settings.patience);
+            let tried = again.run(collider, analysis, report, released, until)?;
+            let after = self.caught(&tried.x).len();
+            let is_clean = tried.crossings.faces.is_empty();
+            if is_clean && after < before {
+                best = tried;
             }
-            x = tried;
+            if !is_clean || after as f64 > WORTH_IT * before as f64 {
+                break;
+            }
         }
-        Ok(x)
+        Ok(best)
+    }
+
+    /// A second attempt where something is left, from the beginning and with weaker pulls: the cloth goes another way. None if what is left only touches.
+    ///
+    /// Stronger pulls help less often: of five tubes that are left, half the stiffness cures two, twice as much one of these.
+    fn run_softer(
+        &self,
+        collider: &mut Collider,
+        left: &Ended,
+        report: &mut CureReport,
+    ) -> Result<Option<Ended>, MeshError> {
+        let analysis = analyse_by(collider, &left.x, self.cloth.rest)?;
+        if analysis.contours.is_empty() {
+            return Ok(None);
+        }
+        let settings = CureSettings {
+            stiffness: SOFTER * self.settings.stiffness,
+            ..self.settings.clone()
+        };
+        let softer = Work {
+            settings: &settings,
+            ..*self
+        };
+        let x = self.cloth.shape.to_vec();
+        let analysis = analyse_by(collider, &x, self.cloth.rest)?;
+        let until = settings.max_steps;
+        softer.run(collider, analysis, report, x, until).map(Some)
     }
 
     /// Ends of edges that are caught: longer or shorter by too much than they came in. What came in stretched is not caught if it is near its length at rest
@@ -378,22 +437,24 @@ impl Work<'_> {
         }
     }
 
+    /// Runs the cure up to a step.
     fn run(
         &self,
         collider: &mut Collider,
         first: Analysis,
         report: &mut CureReport,
         mut x: Vec<DVec3>,
-    ) -> Result<Vec<DVec3>, MeshError> {
+        until: u32,
+    ) -> Result<Ended, MeshError> {
         let mesh = self.cloth.mesh;
         let mut components = Components::new(x.len());
         let mut analysis = first;
         let mut marks = Marks::new(x.len());
         let done = report.steps;
-        for step in done..self.settings.max_steps {
+        for step in done..until {
             if step > done {
                 let begun = Clock::now();
-                analysis = analyse(mesh, &x, self.cloth.rest)?;
+                analysis = analyse_by(collider, &x, self.cloth.rest)?;
                 report.seconds.analysis += begun.elapsed().as_secs_f64();
             }
             let contested = analysis.choose_sides(&Votes {
@@ -401,6 +462,7 @@ impl Work<'_> {
                 x: &x,
                 rest: self.cloth.rest,
                 orientation: self.orientation,
+                layers: self.layers,
                 was_wrong: &marks.was_wrong(step),
                 history: History::Certain,
             });
@@ -444,16 +506,16 @@ impl Work<'_> {
         let cured = x.clone();
         let half_ring = |v| self.half_ring(v);
         let steps = finish.run(&mut components, &mut x, half_ring, collider);
-        let mut count = |x: &[DVec3]| collider.crossings(x, Scope::Certified).faces.len();
-        if steps > 0 {
-            let finished = count(&x);
-            if finished > 0 && finished > count(&cured) {
-                x = cured;
+        let mut crossings = collider.crossings(&x, Scope::Certified);
+        if steps > 0 && !crossings.faces.is_empty() {
+            let before = collider.crossings(&cured, Scope::Certified);
+            if crossings.faces.len() > before.faces.len() {
+                (x, crossings) = (cured, before);
             }
         }
         report.finishing_steps += steps;
         report.seconds.finish += begun.elapsed().as_secs_f64();
-        Ok(x)
+        Ok(Ended { x, crossings })
     }
 
     /// One step of the components that go on.

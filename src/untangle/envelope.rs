@@ -18,21 +18,50 @@ pub(super) struct Envelope {
     values: Vec<f64>,
 }
 
+/// Symmetric sparse matrix: columns and values of row i from `rows[i]` to `rows[i + 1]`, both triangles, columns ascending.
+#[derive(Default)]
+pub(super) struct Matrix {
+    pub(super) rows: Vec<u32>,
+    pub(super) columns: Vec<u32>,
+    pub(super) values: Vec<f64>,
+}
+
+impl Matrix {
+    fn row(&self, i: u32) -> std::ops::Range<usize> {
+        self.rows[i as usize] as usize..self.rows[i as usize + 1] as usize
+    }
+}
+
 impl Envelope {
-    /// Factorizes a positive definite matrix, given by the entries (column, value) of its rows, both triangles, columns ascending; `None` if it is
-    /// too large, or not positive definite.
-    pub(super) fn new(matrix: &[Vec<(u32, f64)>]) -> Option<Self> {
-        let n = matrix.len();
-        let order = cuthill_mckee(matrix);
+    /// Factorizes the matrix A + Σ w c cᵀ, given A and for each product the entries (unknown, value) of c and w; `None` if it is too large, or not
+    /// positive definite.
+    pub(super) fn new<'a>(
+        matrix: &Matrix,
+        outer: impl Iterator<Item = (&'a [(u32, f64)], f64)> + Clone,
+    ) -> Option<Self> {
+        let n = matrix.rows.len() - 1;
+        let order = Graph::new(matrix, outer.clone()).cuthill_mckee();
         let mut place = vec![0; n];
         for (k, &i) in (0u32..).zip(&order) {
             place[i as usize] = k;
         }
+        let mut first: Vec<u32> = (0u32..)
+            .zip(&order)
+            .map(|(k, &i)| {
+                let columns = matrix.columns[matrix.row(i)].iter();
+                columns.map(|&j| place[j as usize]).fold(k, u32::min)
+            })
+            .collect();
+        for (parts, _) in outer.clone() {
+            let places = parts.iter().map(|(i, _)| place[*i as usize]);
+            let least = places.clone().min().unwrap_or(0);
+            for k in places {
+                first[k as usize] = first[k as usize].min(least);
+            }
+        }
         let mut rows = Vec::with_capacity(n);
         let (mut size, mut work) = (0u32, 0.0);
-        for (k, &i) in (0u32..).zip(&order) {
-            let columns = matrix[i as usize].iter().map(|(j, _)| place[*j as usize]);
-            let first = columns.min().unwrap_or(k).min(k);
+        for (k, &first) in (0u32..).zip(&first) {
             let width = k - first + 1;
             rows.push((first, size));
             size = size.checked_add(width)?;
@@ -42,12 +71,22 @@ impl Envelope {
             return None;
         }
         let mut values = vec![0.0; size as usize];
-        for (k, &i) in order.iter().enumerate() {
-            let (first, at) = rows[k];
-            for &(j, value) in &matrix[i as usize] {
-                let column = place[j as usize];
-                if column as usize <= k {
-                    values[(at + column - first) as usize] += value;
+        let mut add = |row: u32, column: u32, value: f64| {
+            let (first, at) = rows[row as usize];
+            if column <= row {
+                values[(at + column - first) as usize] += value;
+            }
+        };
+        for (k, &i) in (0u32..).zip(&order) {
+            for entry in matrix.row(i) {
+                let column = place[matrix.columns[entry] as usize];
+                add(k, column, matrix.values[entry]);
+            }
+        }
+        for (parts, weight) in outer {
+            for &(i, c) in parts {
+                for &(j, d) in parts {
+                    add(place[i as usize], place[j as usize], weight * c * d);
                 }
             }
         }
@@ -118,43 +157,94 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest
 }
 
-/// An order in which neighbours are close together: breadth first from an end of each piece.
-fn cuthill_mckee(matrix: &[Vec<(u32, f64)>]) -> Vec<u32> {
-    let n = matrix.len();
-    let mut order: Vec<u32> = Vec::with_capacity(n);
-    let mut is_in = vec![false; n];
-    let breadth_first = |start: u32, is_in: &mut [bool], order: &mut Vec<u32>| {
-        let mut next = order.len();
-        is_in[start as usize] = true;
-        order.push(start);
-        while next < order.len() {
-            let i = order[next] as usize;
-            next += 1;
-            let from = order.len();
-            for &(j, _) in &matrix[i] {
-                if !std::mem::replace(&mut is_in[j as usize], true) {
-                    order.push(j);
-                }
-            }
-            order[from..].sort_by_key(|&j| (matrix[j as usize].len(), j));
+/// Which unknowns have an entry in common.
+struct Graph<'a> {
+    matrix: &'a Matrix,
+    /// Neighbours by products, of unknown i from `starts[i]` to `starts[i + 1]`; some more than once.
+    starts: Vec<u32>,
+    links: Vec<u32>,
+}
+
+impl<'a> Graph<'a> {
+    fn new<'b>(
+        matrix: &'a Matrix,
+        outer: impl Iterator<Item = (&'b [(u32, f64)], f64)> + Clone,
+    ) -> Self {
+        // the first and the last of a product know all others: enough to bring them together, and few
+        let pairs = outer.flat_map(|(parts, _)| {
+            let known = parts.first().into_iter().chain(parts.last());
+            known.flat_map(move |k| parts.iter().map(move |p| (k.0, p.0)))
+        });
+        let both = pairs.flat_map(|(i, j)| [(i, j), (j, i)]);
+        let mut starts = vec![0; matrix.rows.len()];
+        for (i, _) in both.clone() {
+            starts[i as usize + 1] += 1;
         }
-    };
-    for start in 0..n as u32 {
-        if is_in[start as usize] {
-            continue;
+        for i in 1..starts.len() {
+            starts[i] += starts[i - 1];
         }
-        // what is found last lies at an end
-        let from = order.len();
-        breadth_first(start, &mut is_in, &mut order);
-        let end = order[order.len() - 1];
-        for &i in &order[from..] {
-            is_in[i as usize] = false;
+        let mut next = starts.clone();
+        let mut links = vec![0; starts[starts.len() - 1] as usize];
+        for (i, j) in both {
+            links[next[i as usize] as usize] = j;
+            next[i as usize] += 1;
         }
-        order.truncate(from);
-        breadth_first(end, &mut is_in, &mut order);
+        Self {
+            matrix,
+            starts,
+            links,
+        }
     }
-    order.reverse();
-    order
+
+    fn neighbours(&self, i: u32) -> impl Iterator<Item = u32> {
+        let links = self.starts[i as usize] as usize..self.starts[i as usize + 1] as usize;
+        let near = self.matrix.columns[self.matrix.row(i)].iter();
+        near.chain(&self.links[links]).copied()
+    }
+
+    fn degree(&self, i: u32) -> usize {
+        let links = self.starts[i as usize + 1] - self.starts[i as usize];
+        self.matrix.row(i).len() + links as usize
+    }
+
+    /// An order in which neighbours are close together: breadth first from an end of each piece.
+    fn cuthill_mckee(&self) -> Vec<u32> {
+        let n = self.matrix.rows.len() - 1;
+        let mut order: Vec<u32> = Vec::with_capacity(n);
+        let mut is_in = vec![false; n];
+        let breadth_first = |start: u32, is_in: &mut [bool], order: &mut Vec<u32>| {
+            let mut next = order.len();
+            is_in[start as usize] = true;
+            order.push(start);
+            while next < order.len() {
+                let i = order[next];
+                next += 1;
+                let from = order.len();
+                for j in self.neighbours(i) {
+                    if !std::mem::replace(&mut is_in[j as usize], true) {
+                        order.push(j);
+                    }
+                }
+                order[from..].sort_by_key(|&j| (self.degree(j), j));
+            }
+        };
+        for start in 0..n as u32 {
+            if is_in[start as usize] {
+                continue;
+            }
+            // what is found last lies at an end
+            let from = order.len();
+            breadth_first(start, &mut is_in, &mut order);
+            let end = order[order.len() - 1];
+            for &i in &order[from..] {
+                is_in[i as usize] = false;
+            }
+            order.truncate(from);
+            breadth_first(end, &mut is_in, &mut order);
+        }
+        order.reverse();
+        order
+    }
 }
 
 #[cfg(test)]
@@ -186,26 +276,44 @@ mod tests {
         for (i, row) in dense.iter_mut().enumerate() {
             row[i] += 0.02;
         }
-        let sparse: Vec<Vec<(u32, f64)>> = dense
-            .iter()
-            .map(|row| {
-                (0u32..)
-                    .zip(row)
-                    .filter(|(_, v)| **v != 0.0)
-                    .map(|(j, v)| (j, *v))
-                    .collect()
-            })
-            .collect();
+        let sparse = |dense: &[Vec<f64>]| {
+            let mut matrix = Matrix {
+                rows: vec![0],
+                ..Matrix::default()
+            };
+            for row in dense {
+                for (j, value) in (0u32..).zip(row).filter(|(_, v)| **v != 0.0) {
+                    matrix.columns.push(j);
+                    matrix.values.push(*value);
+                }
+                matrix.rows.push(matrix.columns.len() as u32);
+            }
+            matrix
+        };
+        let given = sparse(&dense);
+        // two products across the pieces, one with an unknown twice
+        let products: [(&[(u32, f64)], f64); 2] = [
+            (&[(3, 1.0), (41, -0.4), (57, -0.6)], 2.0),
+            (&[(7, 0.5), (20, 0.5), (7, -0.3), (44, -0.7)], 0.7),
+        ];
+        for (parts, weight) in products {
+            for &(i, c) in parts {
+                for &(j, d) in parts {
+                    dense[i as usize][j as usize] += weight * c * d;
+                }
+            }
+        }
         let right: Vec<DVec3> = (0..n)
             .map(|_| DVec3::new(random.signed(), random.signed(), 1.0))
             .collect();
         let mut x = right.clone();
-        Envelope::new(&sparse).unwrap().solve(&mut x);
+        let factor = Envelope::new(&given, products.into_iter()).unwrap();
+        factor.solve(&mut x);
         for (row, b) in dense.iter().zip(&right) {
             let product: DVec3 = row.iter().zip(&x).map(|(a, x)| *a * *x).sum();
             assert!(product.distance(*b) < 1e-11);
         }
-        let indefinite = vec![vec![(0, 1.0), (1, 2.0)], vec![(0, 2.0), (1, 1.0)]];
-        assert!(Envelope::new(&indefinite).is_none());
+        let indefinite = sparse(&[vec![1.0, 2.0], vec![2.0, 1.0]]);
+        assert!(Envelope::new(&indefinite, std::iter::empty()).is_none());
     }
 }

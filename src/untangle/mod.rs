@@ -15,8 +15,8 @@
 
 use glam::{DVec2, DVec3};
 
-use crate::geometry::MeshError;
-use crate::geometry::{Mesh, mesh::check_positions};
+use crate::geometry::mesh::check_positions;
+use crate::geometry::{Collider, Mesh, MeshError};
 
 mod attract;
 pub(crate) mod body;
@@ -119,20 +119,31 @@ impl Rest<'_> {
 /// If `rest` does not have an entry for every face.
 pub fn analyse(mesh: &Mesh, x: &[DVec3], rest: Rest<'_>) -> Result<Analysis, MeshError> {
     check_positions(mesh, x)?;
+    Ok(name(mesh, x, rest, Segments::find(mesh, x)))
+}
+
+/// [`analyse`] by the tree of a collider, which need not be built anew.
+fn analyse_by(collider: &mut Collider, x: &[DVec3], rest: Rest<'_>) -> Result<Analysis, MeshError> {
+    check_positions(collider.mesh(), x)?;
+    let segments = Segments::find_by(collider, x);
+    Ok(name(collider.mesh(), x, rest, segments))
+}
+
+/// Names what crosses.
+fn name(mesh: &Mesh, x: &[DVec3], rest: Rest<'_>, segments: Segments) -> Analysis {
     let given = match rest {
         Rest::Unknown => mesh.faces().len(),
         Rest::Parameters(uv) => uv.len(),
         Rest::Lengths(lengths) => lengths.len(),
     };
     assert_eq!(given, mesh.faces().len(), "a rest shape for every face");
-    let segments = Segments::find(mesh, x);
     let (contours, mut paths) = assemble(mesh, x, &segments);
     regions::Flood::new(mesh, x, rest, &segments).fill(&mut paths);
-    Ok(Analysis {
+    Analysis {
         segments,
         contours,
         paths,
-    })
+    }
 }
 
 /// Joins segments to intersections and paths, without their inside; linear in the number of

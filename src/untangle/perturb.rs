@@ -6,16 +6,19 @@
 //! meet in one segment with two ends. So vertex i is thought to lie at
 //!
 //! ```text
-//! xᵢ + ε (i, i², i³),    ε > 0 smaller than any number
+//! xᵢ + α i u + β i² v + γ i³ (u × v),    1 ≫ α ≫ β ≫ γ > 0, smaller than any number
 //! ```
 //!
-//! This is the idea of \[EM90\], simulation of simplicity. We differ: one power of ε for all
-//! coordinates instead of a tower (as Emiris and Canny do), because then the proof is short: the
-//! orientation of four vertices is a cubic in ε whose last coefficient is the Vandermonde
-//! determinant of their numbers, hence not zero, and its sign is that of the first coefficient that
-//! is not zero. All answers are about *one* perturbed mesh in general position, so that they fit
-//! each other. What is not degenerate is not affected; what is depends on the vertex numbers, and
-//! only on them.
+//! each smaller than all powers of the one before, with u = a − c and v = b − a two sides of the first face a, b, c whose
+//! area is not exactly zero, and the axes instead of u, v, u × v where there is none ([`Frame`]). This is the idea of \[EM90\], simulation of
+//! simplicity. We differ: each coordinate has its number squared or cubed instead of a power of ε for each vertex (as
+//! Emiris and Canny do), because then the proof is short: of the orientation of four vertices, a polynomial in α, β, γ, the
+//! coefficient of αβγ is the Vandermonde determinant of their numbers times |u × v|², hence not zero, and its sign is that of
+//! the first coefficient that is not zero, in the order α, β, αβ, γ, αγ, βγ, αβγ of their sizes; powers do not occur, for two
+//! rows along one direction have no volume. All answers are about *one* perturbed mesh in general position, so
+//! that they fit each other. What is not degenerate is not affected; what is depends on the vertex numbers and on the frame. The frame
+//! moves with the mesh, and every coefficient scales as a whole: a mesh that is turned, shifted or scaled exactly gets the same answers.
+//! With the axes for directions, or one ε for all three, it would not.
 
 use dashu_int::{IBig, Sign};
 use glam::DVec3;
@@ -65,10 +68,51 @@ pub(super) fn sign(x: &[DVec3], vertices: [u32; 4]) -> i32 {
     i32::from(below < 0.0) - i32::from(below > 0.0)
 }
 
+/// The directions of a perturbation.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Frame {
+    /// Two sides of a face of some area, by its corners, and their cross product.
+    Face([u32; 3]),
+    /// The axes: no face has an area.
+    Axes,
+}
+
+impl Frame {
+    /// That of the first of some faces that has an area; exact.
+    pub(super) fn first(x: &[DVec3], faces: &[[u32; 3]]) -> Self {
+        let has_area = |face: &&[u32; 3]| {
+            let [a, b, c] = face.map(|v| x[v as usize]);
+            let (u, v) = (b - a, c - a);
+            let error = VOLUME_ERROR * cross_magnitude(u, v);
+            u.cross(v).abs().cmpgt(error).any() || {
+                let [_, _, normal] = Self::Face(**face).directions(x);
+                normal.iter().any(|c| *c != IBig::ZERO)
+            }
+        };
+        faces
+            .iter()
+            .find(has_area)
+            .map_or(Self::Axes, |&f| Self::Face(f))
+    }
+
+    fn directions(self, x: &[DVec3]) -> [Integers; 3] {
+        let axes = [DVec3::X, DVec3::Y, DVec3::Z];
+        let Self::Face(corners) = self else {
+            return integers(axes);
+        };
+        // their scale does not matter: each has an infinitesimal of its own; which sides these are, and in which order, is
+        // arbitrary in theory, and measured for one type (docs/measurements.md, bllb)
+        let [a, b, c] = integers(corners.map(|v| x[v as usize]));
+        let (u, v) = (minus(&a, &c), minus(&b, &a));
+        let normal = cross(&u, &v);
+        [u, v, normal]
+    }
+}
+
 /// Whether (b − a) × (c − a) · (d − a) > 0 after the perturbation; the four vertices must differ.
-pub(super) fn is_positive(x: &[DVec3], vertices: [u32; 4]) -> bool {
+pub(super) fn is_positive(x: &[DVec3], frame: Frame, vertices: [u32; 4]) -> bool {
     match sign(x, vertices) {
-        0 => perturbed_is_positive(x, vertices),
+        0 => perturbed_is_positive(x, frame, vertices),
         s => s > 0,
     }
 }
@@ -76,26 +120,32 @@ pub(super) fn is_positive(x: &[DVec3], vertices: [u32; 4]) -> bool {
 type Integers = [IBig; 3];
 
 #[cold]
-fn perturbed_is_positive(x: &[DVec3], vertices: [u32; 4]) -> bool {
+fn perturbed_is_positive(x: &[DVec3], frame: Frame, vertices: [u32; 4]) -> bool {
     let [a, b, c, d] = integers(vertices.map(|v| x[v as usize]));
     let still = [minus(&b, &a), minus(&c, &a), minus(&d, &a)];
-    let [a, b, c, d] = vertices.map(|v| {
-        let i = IBig::from(v);
-        [i.clone(), &i * &i, &i * &i * &i]
+    let directions = frame.directions(x);
+    // numbers of the last three vertices less that of the first, then their squares, their cubes
+    let moved = [1, 2, 3].map(|power| {
+        let [first, others @ ..] = vertices.map(|v| IBig::from(v).pow(power));
+        others.map(|number| number - &first)
     });
-    let moved = [minus(&b, &a), minus(&c, &a), minus(&d, &a)];
-    // coefficient k of the cubic: the determinants with k of the three rows taken from `moved`
-    for count in 1..=3u32 {
+    // a row of the determinant is still (0) or along a direction (1 to 3); bit k of a set stands for direction k
+    let choices = || (0..64u32).map(|c| [c & 3, c >> 2 & 3, c >> 4]);
+    for wanted in 1..8u32 {
         let mut coefficient = IBig::ZERO;
-        for mask in (0..8u32).filter(|m| m.count_ones() == count) {
-            let row = |r: usize| {
-                if mask >> r & 1 == 1 {
-                    &moved[r]
-                } else {
-                    &still[r]
-                }
+        for choice in choices() {
+            let along = choice.iter().filter(|&&c| c > 0);
+            let set = along.clone().fold(0, |set, c| set | 1 << (c - 1));
+            if set != wanted || along.count() != set.count_ones() as usize {
+                continue;
+            }
+            let row = |r: usize| match choice[r] {
+                0 => &still[r],
+                k => &directions[k as usize - 1],
             };
-            coefficient += determinant(row(0), row(1), row(2));
+            let factors = (0..3).filter(|&r| choice[r] > 0);
+            let factor: IBig = factors.map(|r| &moved[choice[r] as usize - 1][r]).product();
+            coefficient += factor * determinant(row(0), row(1), row(2));
         }
         if coefficient != IBig::ZERO {
             return coefficient.sign() == Sign::Positive;
@@ -105,9 +155,16 @@ fn perturbed_is_positive(x: &[DVec3], vertices: [u32; 4]) -> bool {
 }
 
 fn determinant(u: &Integers, v: &Integers, w: &Integers) -> IBig {
-    (&u[1] * &v[2] - &u[2] * &v[1]) * &w[0]
-        + (&u[2] * &v[0] - &u[0] * &v[2]) * &w[1]
-        + (&u[0] * &v[1] - &u[1] * &v[0]) * &w[2]
+    let [x, y, z] = cross(u, v);
+    x * &w[0] + y * &w[1] + z * &w[2]
+}
+
+fn cross(u: &Integers, v: &Integers) -> Integers {
+    [
+        &u[1] * &v[2] - &u[2] * &v[1],
+        &u[2] * &v[0] - &u[0] * &v[2],
+        &u[0] * &v[1] - &u[1] * &v[0],
+    ]
 }
 
 fn minus(a: &Integers, b: &Integers) -> Integers {
@@ -175,17 +232,35 @@ mod tests {
         ratio.to_integer()
     }
 
-    /// The determinant of the perturbed matrix in integers, at an ε so small that nothing else
+    /// The determinant of the perturbed matrix in integers, at α, β, γ so small that nothing else
     /// matters.
     ///
-    /// Coordinates are multiples of 2^-300 below 4 and vertex numbers below 10: coefficients of the
-    /// cubic are 0 or above 2^-900, and below 2^60; ε = 2^-1100.
-    fn sign_at_small_epsilon(x: &[DVec3], vertices: [u32; 4]) -> i32 {
-        let epsilon = BigInt::from(1) << 300;
+    /// Coordinates are multiples of 2^-300 below 4 and vertex numbers below 10: coefficients are
+    /// 0 or above 2^-1200, and below 2^80; α, β, γ are 2^-1500, 2^-6000 and 2^-24000.
+    fn sign_at_small_epsilon(x: &[DVec3], frame: Frame, vertices: [u32; 4]) -> i32 {
+        // places, then what is small, as multiples of 2^-25400
+        let big = |p: DVec3| p.to_array().map(scaled);
+        let directions = match frame {
+            Frame::Axes => [DVec3::X, DVec3::Y, DVec3::Z].map(big),
+            Frame::Face(face) => {
+                let [a, b, c] = face.map(|v| big(x[v as usize]));
+                let minus = |p: &[BigInt; 3], q: &[BigInt; 3]| [0, 1, 2].map(|k| &p[k] - &q[k]);
+                let (u, v) = (minus(&a, &c), minus(&b, &a));
+                let normal =
+                    [(1, 2), (2, 0), (0, 1)].map(|(i, j)| (&u[i] * &v[j] - &u[j] * &v[i]) >> 1400);
+                [u, v, normal]
+            }
+        };
         let rows = vertices.map(|v| {
-            let p = x[v as usize].to_array();
+            let p = big(x[v as usize]);
             let i = BigInt::from(v);
-            [0, 1, 2].map(|k| scaled(p[k]) + &epsilon * i.pow(k as u32 + 1))
+            [0, 1, 2].map(|k| {
+                let small = (0..3).map(|d| {
+                    let shift = 24_000 - [1500, 6000, 24_000][d];
+                    (&directions[d][k] * i.pow(d as u32 + 1)) << shift
+                });
+                (&p[k] << 24_000) + small.sum::<BigInt>()
+            })
         });
         let difference = |r: usize| [0, 1, 2].map(|k| &rows[r][k] - &rows[0][k]);
         let [u, v, w] = [difference(1), difference(2), difference(3)];
@@ -204,6 +279,7 @@ mod tests {
             x in prop::collection::vec(position(), 4),
             numbers in Just((0..9u32).collect::<Vec<_>>()).prop_shuffle(),
             equal in 0..4usize,
+            face in [0..4usize, 0..4usize, 0..4usize],
         ) {
             // some vertices at the same place
             let mut all = vec![x[3]; 9];
@@ -211,9 +287,12 @@ mod tests {
             for (k, &v) in vertices.iter().enumerate() {
                 all[v as usize] = x[k.max(equal)];
             }
-            let expected = sign_at_small_epsilon(&all, vertices);
+            let [a, b, c] = face.map(|k| x[k]);
+            all.extend([a, b, c]);
+            let frame = Frame::first(&all, &[[9, 10, 11]]);
+            let expected = sign_at_small_epsilon(&all, frame, vertices);
             prop_assert!(expected != 0);
-            prop_assert_eq!(is_positive(&all, vertices), expected > 0);
+            prop_assert_eq!(is_positive(&all, frame, vertices), expected > 0);
         }
 
         #[test]
@@ -221,7 +300,8 @@ mod tests {
             prop_assume!(i != j);
             let mut other = [0, 1, 2, 3];
             other.swap(i, j);
-            prop_assert_eq!(is_positive(&x, [0, 1, 2, 3]), !is_positive(&x, other));
+            let frame = Frame::first(&x, &[[0, 1, 2]]);
+            prop_assert_eq!(is_positive(&x, frame, [0, 1, 2, 3]), !is_positive(&x, frame, other));
         }
 
         #[test]
@@ -239,6 +319,25 @@ mod tests {
             let off = (BigRational::from_float(value).unwrap() - exact).abs();
             prop_assert!(off <= BigRational::from_float(error).unwrap());
         }
+    }
+
+    #[test]
+    fn the_frame_is_of_the_first_face_with_an_area_however_small() {
+        let x = [
+            [0.0, 0.0, 0.0],
+            [1.0, 1.0, 0.0],
+            [3.0, 3.0, 0.0],
+            [1.0f64.next_up(), 1.0, 0.0], // floats do not know on which side of 0, 1
+            [0.0, 0.0, 1.0],
+        ]
+        .map(DVec3::from_array);
+        let first = |faces: &[[u32; 3]]| match Frame::first(&x, faces) {
+            Frame::Face(face) => Some(face),
+            Frame::Axes => None,
+        };
+        assert_eq!(first(&[[0, 1, 2], [0, 1, 3], [0, 1, 4]]), Some([0, 1, 3]));
+        assert_eq!(first(&[[0, 1, 2], [0, 1, 4]]), Some([0, 1, 4]));
+        assert_eq!(first(&[[0, 1, 2]]), None);
     }
 
     #[test]

@@ -16,7 +16,7 @@
 use glam::DVec3;
 
 use super::components::Cloth;
-use super::envelope::Envelope;
+use super::envelope::{Envelope, Matrix};
 use super::pulls::Pull;
 use crate::geometry::Mesh;
 use crate::geometry::mesh::NONE;
@@ -85,14 +85,6 @@ struct Spring {
     length: f64,
     /// Of the undeformed cloth.
     rest: f64,
-}
-
-/// Symmetric sparse matrix over the free vertices.
-#[derive(Default)]
-struct Matrix {
-    rows: Vec<u32>,
-    columns: Vec<u32>,
-    values: Vec<f64>,
 }
 
 /// A pull in terms of free vertices: Σ cᵢ xᵢ ought to be `wanted`.
@@ -232,7 +224,8 @@ impl Relaxation {
         enter(&self.free, slots);
         let start: Vec<DVec3> = self.free.iter().map(|&v| x[v as usize]).collect();
         let rows = rows(x, pulls, stiffness, slots);
-        let direct = Envelope::new(&self.matrix.with(&rows));
+        let outer = rows.iter().map(|row| (&row.parts[..], row.weight));
+        let direct = Envelope::new(&self.matrix, outer);
         // what does not change from turn to turn
         let mut still: Vec<DVec3> = start.iter().map(|p| PROXIMAL * *p).collect();
         for spring in &self.springs {
@@ -437,51 +430,34 @@ impl Matrix {
         for &v in free {
             entries.push((slots[v as usize], slots[v as usize], PROXIMAL));
         }
-        entries.sort_by_key(|e| u64::from(e.0) << 32 | u64::from(e.1)); // stable: sums are in the order of the elements
-        let mut matrix = Self {
-            rows: vec![0; free.len() + 1],
-            ..Self::default()
-        };
-        for group in entries.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
-            matrix.rows[group[0].0 as usize + 1] += 1;
-            matrix.columns.push(group[0].1);
-            matrix.values.push(group.iter().map(|e| e.2).sum());
+        // by row, then by column; sums are in the order of the elements
+        let mut starts = vec![0usize; free.len() + 1];
+        for e in &entries {
+            starts[e.0 as usize + 1] += 1;
         }
         for i in 0..free.len() {
-            matrix.rows[i + 1] += matrix.rows[i];
+            starts[i + 1] += starts[i];
+        }
+        let mut next = starts.clone();
+        let mut by_row = vec![(0, 0.0); entries.len()];
+        for &(i, j, value) in &entries {
+            by_row[next[i as usize]] = (j, value);
+            next[i as usize] += 1;
+        }
+        let mut matrix = Self {
+            rows: vec![0],
+            ..Self::default()
+        };
+        for i in 0..free.len() {
+            let row = &mut by_row[starts[i]..starts[i + 1]];
+            row.sort_by_key(|e| e.0);
+            for group in row.chunk_by(|a, b| a.0 == b.0) {
+                matrix.columns.push(group[0].0);
+                matrix.values.push(group.iter().map(|e| e.1).sum());
+            }
+            matrix.rows.push(matrix.columns.len() as u32);
         }
         matrix
-    }
-
-    /// The rows of this matrix with those of pulls added, columns ascending.
-    fn with(&self, rows: &[Row]) -> Vec<Vec<(u32, f64)>> {
-        let mut all: Vec<Vec<(u32, f64)>> = self
-            .rows
-            .windows(2)
-            .map(|range| {
-                let range = range[0] as usize..range[1] as usize;
-                let columns = self.columns[range.clone()].iter().copied();
-                columns.zip(self.values[range].iter().copied()).collect()
-            })
-            .collect();
-        for row in rows {
-            for &(i, c) in &row.parts {
-                for &(j, d) in &row.parts {
-                    all[i as usize].push((j, row.weight * c * d));
-                }
-            }
-        }
-        for row in &mut all {
-            row.sort_by_key(|e| e.0); // stable: sums are in the order of the pulls
-            row.dedup_by(|next, first| {
-                let is_same = next.0 == first.0;
-                if is_same {
-                    first.1 += next.1;
-                }
-                is_same
-            });
-        }
-        all
     }
 
     fn times(&self, rows: &[Row], p: &[DVec3], out: &mut [DVec3]) {

@@ -13,12 +13,14 @@
 //! per pair of faces, one on each; here a [`Segment`] is the pair, and its two sides are the
 //! paper's segments.
 
+use std::sync::Arc;
+
 use glam::DVec3;
 use rayon::prelude::*;
 
-use super::perturb;
-use crate::geometry::Mesh;
+use super::perturb::{self, Frame};
 use crate::geometry::intersect::overlapping_faces;
+use crate::geometry::{Collider, Mesh};
 
 /// An edge that passes through a face.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -78,18 +80,17 @@ impl Segments {
     /// Positions must have passed `geometry::mesh::check_positions`. Parallel, in the same
     /// order for any number of threads.
     pub fn find(mesh: &Mesh, x: &[DVec3]) -> Self {
-        let crossings = find_crossings(mesh, x);
-        let locations = crossings
-            .par_iter()
-            .with_min_len(1024)
-            .map(|c| locate(mesh, x, *c))
-            .collect();
-        let segments = pair_up(mesh, &crossings);
-        Self {
-            crossings,
-            locations,
-            segments,
-        }
+        let sheets = Sheets::new(mesh, x);
+        let crossings = overlapping_faces(mesh, x, |pair, out| sheets.cross(pair, out));
+        sheets.join(crossings)
+    }
+
+    /// The same by the tree of a collider, which need not be built anew.
+    pub(super) fn find_by(collider: &mut Collider, x: &[DVec3]) -> Self {
+        let mesh = Arc::clone(collider.mesh());
+        let sheets = Sheets::new(&mesh, x);
+        let crossings = collider.overlapping_faces(x, |pair, out| sheets.cross(pair, out));
+        sheets.join(crossings)
     }
 
     /// Position of a segment's end, in metres.
@@ -100,7 +101,6 @@ impl Segments {
         }
     }
 }
-
 /// A face with what the filters need.
 struct Plane {
     corners: [u32; 3],
@@ -128,69 +128,85 @@ impl Plane {
     }
 }
 
-fn find_crossings(mesh: &Mesh, x: &[DVec3]) -> Vec<Crossing> {
-    let planes: Vec<Plane> = mesh
-        .faces()
-        .par_iter()
-        .with_min_len(4096)
-        .map(|&f| Plane::of(f, x))
-        .collect();
-    let mut crossings = overlapping_faces(mesh, x, |pair, out| {
-        cross_faces(mesh, x, &planes, pair, out);
-    });
-    crossings.sort_unstable();
-    crossings
+/// What the tests of one mesh share.
+struct Sheets<'a> {
+    mesh: &'a Mesh,
+    x: &'a [DVec3],
+    planes: Vec<Plane>,
+    frame: Frame,
 }
 
-/// Finds the crossings between two faces that those faces' own edges make.
-fn cross_faces(
-    mesh: &Mesh,
-    x: &[DVec3],
-    planes: &[Plane],
-    pair: [u32; 2],
-    out: &mut Vec<Crossing>,
-) {
-    let [a, b] = pair.map(|f| &planes[f as usize]);
-    // a face wholly on one side of the other's plane does not meet it beyond common vertices
-    let apart = |f: &Plane, g: &Plane| {
-        let mut sides = f.corners.iter().filter(|v| !g.corners.contains(v));
-        let first = sides.next().map_or(0, |&v| g.side(x[v as usize]));
-        first != 0 && sides.all(|&v| g.side(x[v as usize]) == first)
-    };
-    if apart(a, b) || apart(b, a) {
-        return;
+impl<'a> Sheets<'a> {
+    fn new(mesh: &'a Mesh, x: &'a [DVec3]) -> Self {
+        let faces = mesh.faces().par_iter().with_min_len(4096);
+        Self {
+            mesh,
+            x,
+            planes: faces.map(|&f| Plane::of(f, x)).collect(),
+            frame: Frame::first(x, mesh.faces()),
+        }
     }
-    for [f, g] in [pair, [pair[1], pair[0]]] {
-        let plane = &planes[g as usize];
-        for &edge in &mesh.face_edges()[f as usize] {
-            let ends = mesh.edges()[edge as usize];
-            if mesh.edge_owner()[edge as usize] == f
-                && !ends.iter().any(|v| plane.corners.contains(v))
-                && passes(x, ends, plane)
-            {
-                out.push(Crossing { edge, face: g });
+
+    /// Makes locations and segments of all crossings, in any order.
+    fn join(&self, mut crossings: Vec<Crossing>) -> Segments {
+        crossings.sort_unstable();
+        let each = crossings.par_iter().with_min_len(1024);
+        Segments {
+            locations: each.map(|c| locate(self.mesh, self.x, *c)).collect(),
+            segments: pair_up(self.mesh, &crossings),
+            crossings,
+        }
+    }
+
+    /// Finds the crossings between two faces that those faces' own edges make.
+    fn cross(&self, pair: [u32; 2], out: &mut Vec<Crossing>) {
+        let Self {
+            mesh, x, planes, ..
+        } = self;
+        let [a, b] = pair.map(|f| &planes[f as usize]);
+        // a face wholly on one side of the other's plane does not meet it beyond common vertices
+        let apart = |f: &Plane, g: &Plane| {
+            let mut sides = f.corners.iter().filter(|v| !g.corners.contains(v));
+            let first = sides.next().map_or(0, |&v| g.side(x[v as usize]));
+            first != 0 && sides.all(|&v| g.side(x[v as usize]) == first)
+        };
+        if apart(a, b) || apart(b, a) {
+            return;
+        }
+        for [f, g] in [pair, [pair[1], pair[0]]] {
+            let plane = &planes[g as usize];
+            for &edge in &mesh.face_edges()[f as usize] {
+                let ends = mesh.edges()[edge as usize];
+                if mesh.edge_owner()[edge as usize] == f
+                    && !ends.iter().any(|v| plane.corners.contains(v))
+                    && self.passes(ends, plane)
+                {
+                    out.push(Crossing { edge, face: g });
+                }
             }
         }
     }
-}
 
-/// Whether an edge passes through a face, after the perturbation.
-fn passes(x: &[DVec3], ends: [u32; 2], face: &Plane) -> bool {
-    let [p, q] = ends;
-    let [a, b, c] = face.corners;
-    let (at_p, at_q) = (face.side(x[p as usize]), face.side(x[q as usize]));
-    if at_p * at_q > 0 || (at_p * at_q == 0 && beside(x, ends, face)) {
-        return false;
+    /// Whether an edge passes through a face, after the perturbation.
+    fn passes(&self, ends: [u32; 2], face: &Plane) -> bool {
+        let x = self.x;
+        let [p, q] = ends;
+        let [a, b, c] = face.corners;
+        let (at_p, at_q) = (face.side(x[p as usize]), face.side(x[q as usize]));
+        if at_p * at_q > 0 || (at_p * at_q == 0 && beside(x, ends, face)) {
+            return false;
+        }
+        let is_positive = |vertices| perturb::is_positive(x, self.frame, vertices);
+        let is_above = |side: i32, v| match side {
+            0 => is_positive([a, b, c, v]),
+            s => s > 0,
+        };
+        if is_above(at_p, p) == is_above(at_q, q) {
+            return false;
+        }
+        let turn = is_positive([p, q, a, b]);
+        is_positive([p, q, b, c]) == turn && is_positive([p, q, c, a]) == turn
     }
-    let is_above = |side: i32, v| match side {
-        0 => perturb::is_positive(x, [a, b, c, v]),
-        s => s > 0,
-    };
-    if is_above(at_p, p) == is_above(at_q, q) {
-        return false;
-    }
-    let turn = perturb::is_positive(x, [p, q, a, b]);
-    perturb::is_positive(x, [p, q, b, c]) == turn && perturb::is_positive(x, [p, q, c, a]) == turn
 }
 
 /// Whether an edge certainly passes beside a face, seen along the main axis of its normal; `false`

@@ -2,7 +2,7 @@
 //!
 //! The paper's rule is the smaller side. It is right where little has come through, and a coin where half has. So where neither side is small,
 //! what knows more comes first: the side that was chosen when the path was last looked at, then the stretch that is left by
-//! what pushed the cloth through. A body knows its inside. Both partners are chosen together: where one has to go up, the other has to go down.
+//! what pushed the cloth through. A body knows its inside, and where layers are given, they know what belongs outside. Both partners are chosen together: where one has to go up, the other has to go down.
 
 use glam::DVec3;
 
@@ -47,6 +47,8 @@ pub struct Votes<'a> {
     pub rest: Rest<'a>,
     /// [`Mesh::orientation`].
     pub orientation: Option<&'a [bool]>,
+    /// Layer of each vertex; empty if nobody knows. Of two pieces that of the higher layer belongs on the side to which the faces of the other look.
+    pub layers: &'a [i32],
     /// For each vertex whether it was on the wrong side of something when last looked at; empty if nobody knows.
     pub was_wrong: &'a [bool],
     /// What that is worth.
@@ -127,6 +129,9 @@ impl Votes<'_> {
             let is_out = !fewer.is_empty() && !winding::are_inside(self.mesh, self.x, body, fewer);
             return Some((is_out, CERTAIN));
         }
+        if let Some(is_other) = self.by_layers(analysis, path, partner) {
+            return Some((is_other, CERTAIN));
+        }
         if self.history == History::Certain
             && let Some(is_other) = self.remembered(path, fewer)
         {
@@ -154,6 +159,18 @@ impl Votes<'_> {
             return Some((other > own, STRETCH));
         }
         Some((is_smaller, Trust(1.0 - share)))
+    }
+
+    /// Whether layers say that the other part than that found is the wrong one; equal ones, and paths along which sides are not clear, say nothing.
+    fn by_layers(&self, analysis: &Analysis, own: &Path, other: &Path) -> Option<bool> {
+        let layer = |path: &Path| {
+            let [v, ..] = self.mesh.faces()[path.faces[0] as usize];
+            self.layers.get(v as usize)
+        };
+        let (layer, partners) = (layer(own)?, layer(other)?);
+        let side = self.wrong_side(analysis, own, other);
+        let is_known = layer != partners && side != 0.0;
+        is_known.then_some((side > 0.0) == (layer > partners))
     }
 
     /// Whether the vertices along a path remember that the other side was the wrong one.
@@ -372,7 +389,7 @@ mod tests {
     }
 
     /// Whether the chosen side of the tilted sheet is that below the other one, the smaller.
-    fn is_low_chosen(stretch: f64, was_wrong: &[bool]) -> bool {
+    fn is_low_chosen(stretch: f64, was_wrong: &[bool], layers: &[i32]) -> bool {
         let (mesh, x) = tilted(stretch);
         let (_, rest) = tilted(0.0);
         let lengths: Vec<[f64; 3]> = (0..mesh.faces().len() as u32)
@@ -385,6 +402,7 @@ mod tests {
             x: &x,
             rest,
             orientation: mesh.orientation().as_deref(),
+            layers,
             was_wrong,
             history: History::Hint,
         });
@@ -400,12 +418,32 @@ mod tests {
 
     #[test]
     fn the_smaller_side_is_wrong_where_nothing_else_is_known() {
-        assert!(is_low_chosen(0.0, &[]));
+        assert!(is_low_chosen(0.0, &[], &[]));
+    }
+
+    /// Layers outvote sizes and stretch; equal ones say nothing.
+    #[test]
+    fn the_higher_layer_belongs_where_the_faces_of_the_lower_look_to() {
+        let (mesh, x) = tilted(0.1);
+        let first = |f: u32| mesh.faces()[f as usize].map(|v| x[v as usize]);
+        let [a, b, c] = first(2 * N * N);
+        let looks_up = (b - a).cross(c - a).y > 0.0;
+        let count = ((N + 1) * (N + 1)) as usize;
+        for layer in [-1, 0, 1] {
+            let mut layers = vec![0; x.len()];
+            layers[..count].fill(layer);
+            // above the other sheet: what is low is wrong
+            let expected = match layer {
+                0 => is_low_chosen(0.1, &[], &[]),
+                _ => (layer > 0) == looks_up,
+            };
+            assert_eq!(is_low_chosen(0.1, &[], &layers), expected, "layer {layer}");
+        }
     }
 
     #[test]
     fn what_was_stretched_was_pushed_through() {
-        assert!(!is_low_chosen(0.1, &[]));
+        assert!(!is_low_chosen(0.1, &[], &[]));
     }
 
     #[test]
@@ -414,7 +452,7 @@ mod tests {
         for is_low in [true, false] {
             let is_marked = |p: &DVec3| p.y != 0.0 && (p.y < 0.0) == is_low;
             let was_wrong: Vec<bool> = x.iter().map(is_marked).collect();
-            assert_eq!(is_low_chosen(0.1, &was_wrong), is_low);
+            assert_eq!(is_low_chosen(0.1, &was_wrong, &[]), is_low);
         }
     }
 }

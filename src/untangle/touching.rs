@@ -13,7 +13,7 @@ use super::pulls::{Point, Pull};
 use super::relax::Relaxation;
 use super::tangle::{Permitted, Tangle};
 use crate::geometry::mesh::{NONE, flush_tiny};
-use crate::geometry::{Collider, Scope};
+use crate::geometry::{Collider, Crossings, Scope};
 
 /// How far faces that touch are parted at once, in edge lengths: enough to be seen, little enough to change nothing else.
 const APART: f64 = 0.05;
@@ -21,22 +21,23 @@ const APART: f64 = 0.05;
 const MAX_STEPS: u32 = 8;
 const RINGS: u32 = 2;
 
-/// Parts faces that touch and do not cross, `is_crossing` says which do; returns the number of steps that helped.
+/// Parts faces that touch and do not cross, `is_crossing` says which do, of those that the exact test names; returns the number of steps that
+/// helped, and what it names then.
 pub(super) fn part(
     cloth: &Cloth<'_>,
     stiffness: f64,
     collider: &mut Collider,
     x: &mut [DVec3],
+    mut crossings: Crossings,
     is_crossing: impl Fn([u32; 2]) -> bool,
-) -> u32 {
+) -> (u32, Crossings) {
     let mesh = cloth.mesh;
     let mut slots = vec![NONE; x.len()];
-    let mut count = collider.crossings(x, Scope::Certified).faces.len();
     for step in 0..MAX_STEPS {
-        let mut pairs = collider.crossings(x, Scope::Certified).faces;
+        let mut pairs = crossings.faces.clone();
         pairs.retain(|&pair| !is_crossing(pair));
         if pairs.is_empty() {
-            return step;
+            return (step, crossings);
         }
         let [a, b] = [0, 1].map(|k| {
             let mut faces: Vec<u32> = pairs.iter().map(|p| p[k]).collect();
@@ -87,12 +88,12 @@ pub(super) fn part(
             .collect();
         let permitted = Permitted::new(mesh, &[Tangle { contour: 0, a, b }]);
         prevent::keep_apart(collider, &start, x, &moving, &permitted);
-        let after = collider.crossings(x, Scope::Certified).faces.len();
-        if after >= count {
+        let after = collider.crossings(x, Scope::Certified);
+        if after.faces.len() >= crossings.faces.len() {
             x.copy_from_slice(&start);
-            return step;
+            return (step, crossings);
         }
-        count = after;
+        crossings = after;
     }
-    MAX_STEPS
+    (MAX_STEPS, crossings)
 }

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
+use cpu_time::ThreadTime;
 use percale::geometry::Mesh;
 use percale::scene::tangles::known::{Known, Make, Quality, known};
 use percale::scene::tangles::{TABLE_1, TYPES, Tangled, of_type, table_1};
@@ -27,8 +28,14 @@ pub(super) struct CureBench {
     #[arg(long, default_value_t = 0)]
     first: u64,
     /// Random tangles only
-    #[arg(long)]
+    #[arg(long, conflicts_with = "types")]
     random: bool,
+    /// Tell the cure which layer is which, as far as layers are pieces of cloth of their own
+    #[arg(long)]
+    layers: bool,
+    /// Sheets of every type only
+    #[arg(long)]
+    types: bool,
 }
 
 /// Share of pushed vertices on the wrong side from which on a case counts as wrong.
@@ -52,6 +59,11 @@ impl CureBench {
         pool.install(|| {
             if !self.random {
                 types()?;
+            }
+            if self.types {
+                return Ok(());
+            }
+            if !self.random {
                 rows_of_table_1()?;
             }
             self.random()
@@ -70,8 +82,14 @@ impl CureBench {
                 continue;
             }
             let begun = Instant::now();
-            let Cured { positions, report } =
-                cured(&mesh, &known.tangled, Rest::Parameters(&known.uv))?;
+            let patient = Patient {
+                mesh: &mesh,
+                x: &known.tangled,
+                rest: Rest::Parameters(&known.uv),
+                keep: &[],
+                layers: if self.layers { &known.layers } else { &[] },
+            };
+            let Cured { positions, report } = cure(patient, &CureSettings::default())?;
             let seconds = begun.elapsed().as_secs_f64();
             let after = audit::intersections(&mesh, &positions).len();
             if after > before {
@@ -173,6 +191,7 @@ fn cured(mesh: &Arc<Mesh>, x: &[glam::DVec3], rest: Rest<'_>) -> Result<Cured, F
         x,
         rest,
         keep: &[],
+        layers: &[],
     };
     Ok(cure(patient, &CureSettings::default())?)
 }
@@ -181,14 +200,20 @@ fn mesh_of(t: &Tangled) -> Result<Arc<Mesh>, Failure> {
     Ok(Arc::new(Mesh::new(t.positions.len(), t.faces.clone())?))
 }
 
-/// Least milliseconds of five, by the clock.
+/// Repetitions of a small cure.
+const REPEATS: u32 = 20;
+
+/// Least milliseconds of CPU of some repetitions.
 fn least_ms(mesh: &Arc<Mesh>, t: &Tangled, repeats: u32) -> Result<(CureReport, f64), Failure> {
     let mut least = f64::INFINITY;
     let mut report = CureReport::default();
     for _ in 0..repeats {
-        let begun = Instant::now();
-        report = cured(mesh, &t.positions, Rest::Parameters(&t.uv))?.report;
-        least = least.min(1e3 * begun.elapsed().as_secs_f64());
+        let begun = ThreadTime::now();
+        let again = cured(mesh, &t.positions, Rest::Parameters(&t.uv))?.report;
+        let ms = 1e3 * begun.elapsed().as_secs_f64();
+        if ms < least {
+            (least, report) = (ms, again);
+        }
     }
     Ok((report, least))
 }
@@ -200,7 +225,7 @@ fn types() -> Result<(), Failure> {
     for name in TYPES {
         let t = of_type(name, 6).expect("there is a sheet of each type");
         let mesh = mesh_of(&t)?;
-        let (report, ms) = least_ms(&mesh, &t, 5)?;
+        let (report, ms) = least_ms(&mesh, &t, REPEATS)?;
         let s = report.seconds;
         say!(
             "{name:7} {:9} {:6} {:5} {:6} {:10} {ms:7.2}: {:8.2} {:8.2} {:7.2} {:11.2} {:7.2}",

@@ -56,6 +56,8 @@ pub struct Known {
     pub faces: Vec<[u32; 3]>,
     /// Parameters of each corner of each face, in metres.
     pub uv: Vec<[DVec2; 3]>,
+    /// Layer of each vertex, if layers are pieces of their own: a higher one lies on the side to which the faces of a lower one look. Otherwise all 0.
+    pub layers: Vec<i32>,
     /// The clean state, in metres.
     pub truth: Vec<DVec3>,
     /// The tangled state, in metres.
@@ -344,11 +346,27 @@ impl Build {
             make,
             share,
             facing: self.facing(),
+            layers: self.layers(make),
             faces: self.faces,
             uv: self.uv,
             truth: self.truth,
             tangled,
         }
+    }
+
+    fn layers(&self, make: Make) -> Vec<i32> {
+        // faces look along the normals or against them
+        let [a, b, c] = self.faces[0].map(|v| self.truth[v as usize]);
+        let looks_up = (b - a)
+            .cross(c - a)
+            .dot(self.normals[self.faces[0][0] as usize])
+            > 0.0;
+        let sign = match make {
+            Make::Fold | Make::Pleat => 0,
+            _ if looks_up => 1,
+            _ => -1,
+        };
+        self.places.iter().map(|p| sign * p.0 as i32).collect()
     }
 
     /// For each vertex the nearest of the layer next to it, if that lies above or below it.

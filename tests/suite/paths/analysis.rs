@@ -213,6 +213,34 @@ fn no_soup_of_touching_triangles_breaks_an_invariant() {
     }
 }
 
+/// The perturbation takes its directions from the first face with an area: there is none on a line, and floats do not
+/// know that of a sliver.
+#[test]
+fn no_soup_on_a_line_or_after_a_sliver_breaks_an_invariant() {
+    let mut random = Random(3);
+    for round in 0..100 {
+        let is_line = round % 2 == 0;
+        let sliver = [
+            DVec3::ZERO,
+            DVec3::new(1.0, 1.0, 0.0),
+            DVec3::new(1.0f64.next_up(), 1.0, 0.0),
+        ];
+        let mut x = if is_line { Vec::new() } else { sliver.to_vec() };
+        let mut faces: Vec<[u32; 3]> = if is_line { vec![] } else { vec![[0, 1, 2]] };
+        let first = x.len() as u32;
+        for k in 0..6 {
+            let [i, j, l] = [(); 3].map(|()| random.below(3) as f64);
+            x.extend(match is_line {
+                true => [i, j, l].map(|t| t * DVec3::new(1.0, 2.0, 3.0)),
+                false => [[i, j, l], [j, l, i], [l, 1.0, j]].map(DVec3::from_array),
+            });
+            faces.push([0, 1, 2].map(|c| first + 3 * k + c));
+        }
+        let mesh = Mesh::new(x.len(), faces).unwrap();
+        judged(&format!("soup {round}"), &mesh, &x, Rest::Unknown);
+    }
+}
+
 /// A flat sheet of n × n cells with unit spacing.
 fn grid(n: u32) -> (Vec<DVec3>, Vec<[u32; 3]>) {
     let mut x = Vec::new();

@@ -21,6 +21,7 @@ pub(crate) fn judge(name: &str, mesh: &Mesh, x: &[DVec3], analysis: &Analysis) {
         name,
         mesh,
         x,
+        directions: directions(mesh, x),
         analysis,
     };
     judge.crossings_are_all_found();
@@ -36,21 +37,15 @@ struct Judge<'a> {
     name: &'a str,
     mesh: &'a Mesh,
     x: &'a [DVec3],
+    directions: [Big; 3],
     analysis: &'a Analysis,
 }
 
-/// Orientation of four vertices: whether it is positive after the perturbation, and whether it is zero before.
-fn orientation(x: &[DVec3], v: [u32; 4]) -> (bool, bool) {
-    // coarse filter: 100 ε times the product of the largest differences, far above any rounding error
-    let [a, b, c, d] = v.map(|v| x[v as usize]);
-    let (p, q, r) = (b - a, c - a, d - a);
-    let det = p.cross(q).dot(r);
-    let size = |u: DVec3| u.abs().max_element();
-    if det.abs() > 100.0 * f64::EPSILON * size(p) * size(q) * size(r) {
-        return (det > 0.0, false);
-    }
-    let scaled = |value: f64| -> BigInt {
-        // all finite doubles are multiples of 2^-1074
+/// A point or a direction in integers; all finite doubles are multiples of 2^-1074.
+type Big = [BigInt; 3];
+
+fn scaled(p: DVec3) -> Big {
+    p.to_array().map(|value| {
         let bits = value.abs().to_bits();
         let (exponent, fraction) = (bits >> 52, bits & ((1 << 52) - 1));
         let (mantissa, shift) = if exponent == 0 {
@@ -60,27 +55,76 @@ fn orientation(x: &[DVec3], v: [u32; 4]) -> (bool, bool) {
         };
         let magnitude = BigInt::from(mantissa) << shift;
         if value < 0.0 { -magnitude } else { magnitude }
+    })
+}
+
+/// Divides by the largest power of two that divides all, so that products stay short; no sign depends on it.
+fn shorten(points: &mut [Big]) {
+    let zeros = points.iter().flatten().filter_map(BigInt::trailing_zeros);
+    let shift = zeros.min().unwrap_or(0);
+    points.iter_mut().flatten().for_each(|c| *c >>= shift);
+}
+
+fn minus(p: &Big, q: &Big) -> Big {
+    [0, 1, 2].map(|k| &p[k] - &q[k])
+}
+
+/// The directions of the perturbation (docs/method.md, 8.1): of the first face a, b, c whose area is not exactly zero
+/// a − c, b − a and their cross product; the axes where there is none.
+fn directions(mesh: &Mesh, x: &[DVec3]) -> [Big; 3] {
+    let of_face = |face: &[u32; 3]| {
+        let mut corners = face.map(|v| scaled(x[v as usize]));
+        shorten(&mut corners);
+        let [a, b, c] = &corners;
+        let (u, v) = (minus(a, c), minus(b, a));
+        let normal = [(1, 2), (2, 0), (0, 1)].map(|(i, j)| &u[i] * &v[j] - &u[j] * &v[i]);
+        let has_area = normal.iter().any(|c| !c.is_zero());
+        has_area.then_some([u, v, normal])
     };
-    let rows: Vec<[BigInt; 3]> = [a, b, c, d]
-        .iter()
-        .map(|p| p.to_array().map(scaled))
-        .collect();
-    let ids: Vec<[BigInt; 3]> = v
-        .iter()
-        .map(|&i| [1, 2, 3].map(|k| BigInt::from(i).pow(k)))
-        .collect();
-    // cubic in ε, each row a linear polynomial
-    let linear = |r: usize, k: usize| [&rows[r][k] - &rows[0][k], &ids[r][k] - &ids[0][k]];
-    let multiply = |p: &[BigInt], q: &[BigInt]| -> Vec<BigInt> {
-        let mut out = vec![BigInt::zero(); p.len() + q.len() - 1];
-        for (i, a) in p.iter().enumerate() {
-            for (j, b) in q.iter().enumerate() {
-                out[i + j] += a * b;
-            }
+    let axes = || [[1, 0, 0], [0, 1, 0], [0, 0, 1]].map(|axis| axis.map(BigInt::from));
+    mesh.faces().iter().find_map(of_face).unwrap_or_else(axes)
+}
+
+/// A polynomial in α, β, γ: coefficients by the exponents of γ, β and α, in this order. As each of α, β, γ is smaller than
+/// all powers of the one before, the first term that is not zero is the largest.
+type Polynomial = BTreeMap<[u32; 3], BigInt>;
+
+fn product(p: &Polynomial, q: &Polynomial) -> Polynomial {
+    let mut out = Polynomial::new();
+    for (i, a) in p {
+        for (j, b) in q {
+            *out.entry([0, 1, 2].map(|k| i[k] + j[k])).or_default() += a * b;
         }
-        out
+    }
+    out
+}
+
+/// Orientation of four vertices: whether it is positive after the perturbation, and whether it is zero before.
+fn orientation(x: &[DVec3], directions: &[Big; 3], v: [u32; 4]) -> (bool, bool) {
+    // coarse filter: 100 ε times the product of the largest differences, far above any rounding error
+    let [a, b, c, d] = v.map(|v| x[v as usize]);
+    let (p, q, r) = (b - a, c - a, d - a);
+    let det = p.cross(q).dot(r);
+    let size = |u: DVec3| u.abs().max_element();
+    if det.abs() > 100.0 * f64::EPSILON * size(p) * size(q) * size(r) {
+        return (det > 0.0, false);
+    }
+    let mut still = [a, b, c, d].map(scaled);
+    shorten(&mut still);
+    // coordinate k of vertex r less that of the first one, terms that are zero left out
+    let entry = |r: usize, k: usize| -> Polynomial {
+        let number = |power| BigInt::from(v[r]).pow(power) - BigInt::from(v[0]).pow(power);
+        let [alpha, beta, gamma] = directions;
+        let terms = [
+            ([0, 0, 0], &still[r][k] - &still[0][k]),
+            ([0, 0, 1], number(1) * &alpha[k]),
+            ([0, 1, 0], number(2) * &beta[k]),
+            ([1, 0, 0], number(3) * &gamma[k]),
+        ];
+        terms.into_iter().filter(|(_, c)| !c.is_zero()).collect()
     };
-    let mut cubic = vec![BigInt::zero(); 4];
+    let rows = [1, 2, 3].map(|r| [0, 1, 2].map(|k| entry(r, k)));
+    let mut volume = Polynomial::new();
     for (i, j, k, sign) in [
         (0, 1, 2, 1),
         (1, 2, 0, 1),
@@ -89,16 +133,15 @@ fn orientation(x: &[DVec3], v: [u32; 4]) -> (bool, bool) {
         (2, 1, 0, -1),
         (1, 0, 2, -1),
     ] {
-        let term = multiply(&multiply(&linear(1, i), &linear(2, j)), &linear(3, k));
-        for (c, t) in cubic.iter_mut().zip(term) {
-            *c += t * sign;
+        for (exponents, c) in product(&product(&rows[0][i], &rows[1][j]), &rows[2][k]) {
+            *volume.entry(exponents).or_default() += c * sign;
         }
     }
-    let first = cubic
+    let (exponents, first) = volume
         .iter()
-        .find(|c| !c.is_zero())
+        .find(|(_, c)| !c.is_zero())
         .expect("four different vertices");
-    (first.is_positive(), cubic[0].is_zero())
+    (first.is_positive(), *exponents != [0, 0, 0])
 }
 
 impl Judge<'_> {
@@ -122,7 +165,7 @@ impl Judge<'_> {
         if apart {
             return (false, false);
         }
-        let o = |v| orientation(self.x, v);
+        let o = |v| orientation(self.x, &self.directions, v);
         let (s, t) = (o([a, b, c, p]), o([a, b, c, q]));
         if s.0 == t.0 {
             return (false, false);
