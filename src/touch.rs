@@ -33,15 +33,20 @@ pub trait Touch {
         Vec::new()
     }
 
-    /// What touches where some rows have slid off the features that they are between, with every mesh vertex at `x`. Rows
-    /// are numbered in the order in which they were given.
-    fn slide(&mut self, left: &[Left], x: &[DVec3]) -> Slid {
+    /// What touches where some rows have slid off the features that they are between, with every mesh vertex at `x`.
+    fn slide(&mut self, left: &[Placed], x: &[DVec3]) -> Slid {
         let _ = x;
         Slid {
             rows: Vec::new(),
-            inside: Vec::new(),
             heirs: vec![None; left.len()],
         }
+    }
+
+    /// The normals of rows, turned where they lean towards a surface that they stand on, with every mesh vertex at `x`; none where
+    /// none is near.
+    fn upright(&self, rows: &[Placed], x: &[DVec3]) -> Vec<Option<DVec3>> {
+        let _ = x;
+        rows.iter().map(|row| Some(row.normal)).collect()
     }
 
     /// Tells the forces with which the rows ended.
@@ -63,18 +68,23 @@ pub struct Row {
     pub kept: f64,
     /// Rate at which a closed gap opens, 1/s.
     pub opening: f64,
+    /// Whether something next to it will be nearer when it comes: then it touches where its points are inside of their
+    /// features, and nowhere else.
+    pub is_aside: bool,
     /// Coulomb coefficient.
     pub friction: f64,
     /// On the first point, N, with friction: what acted last.
     pub force: DVec3,
 }
 
-/// A row that has slid off its features.
+/// Where a row is by now.
 #[derive(Clone, Copy, Debug)]
-pub struct Left {
-    /// Its number.
+pub struct Placed {
+    /// Its number, in the order in which rows were given.
     pub row: u32,
-    /// Its normal by now.
+    /// As in [`Row`].
+    pub weights: [f64; 4],
+    /// As in [`Row`].
     pub normal: DVec3,
 }
 
@@ -83,8 +93,6 @@ pub struct Left {
 pub struct Slid {
     /// As more rows.
     pub rows: Vec<Row>,
-    /// The numbers of all rows that touch there inside of their features.
-    pub inside: Vec<u32>,
     /// The number of the row that takes the place of each, if there is any; the others stay.
     pub heirs: Vec<Option<u32>>,
 }

@@ -35,19 +35,35 @@ impl Around<'_> {
         }
     }
 
-    /// Lets contacts that have slid off their features be followed by others, with nodes at `x` and scripted vertices at
-    /// this share of the interval.
-    pub(super) fn slide(&mut self, x: &[DVec3], share: f64, contacts: &mut Contacts) {
-        let left = match self.touch {
-            Some(_) => contacts.left(x, share),
-            None => Vec::new(),
+    /// Lets contacts follow the surfaces, and others follow those that have slid off their features, before a loop that
+    /// goes from nodes at `x` with velocities `v`; `shares` of the interval are its start and its end.
+    pub(super) fn slide(
+        &mut self,
+        [x, v]: [&[DVec3]; 2],
+        h: f64,
+        shares: [f64; 2],
+        contacts: &mut Contacts,
+    ) {
+        let Some(touch) = &mut self.touch else {
+            return;
         };
-        if let Some(touch) = self.touch.as_mut().filter(|_| !left.is_empty()) {
-            let scripted = self.ends[0].iter().zip(self.ends[1]);
-            let scripted = scripted.map(|(start, end)| start.lerp(*end, share));
-            let slid = touch.slide(&left, &scatter(self.nodes, x, scripted.collect()));
-            self.add(&slid.rows, contacts);
-            contacts.hand_over(&left, &slid);
+        let scripted = self.ends[0].iter().zip(self.ends[1]);
+        let scripted = || {
+            scripted
+                .clone()
+                .map(|(start, end)| start.lerp(*end, shares[0]))
+        };
+        let all = || scatter(self.nodes, x, scripted().collect());
+        let left = contacts.left(x, shares[0]);
+        if !left.is_empty() {
+            let slid = touch.slide(&left, &all());
+            contacts.add(&slid.rows, self.node_of, self.inverse_mass, self.ends);
+            contacts.hand_over(&left, &slid.heirs);
+        }
+        contacts.follow(x, shares[0]);
+        let fast = contacts.fast(v, h, shares);
+        if !fast.is_empty() {
+            contacts.stand(&fast, &touch.upright(&fast, &all()));
         }
     }
 

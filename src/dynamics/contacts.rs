@@ -2,8 +2,9 @@
 //!
 //! Contacts are looked for once per interval; within it each loop has them where the surfaces are
 //! by then. A vertex above a face, and two edges that cross, turn with the face or the edges and
-//! slide along them; what presses and slides off hands its force over to what touches there. Where a
-//! corner or an end is what touches, the normal stays.
+//! slide along them; what presses and slides off hands its force over to what touches there. Only
+//! where nothing does, a corner or an end touches, and the normal is that between the closest points:
+//! what is about to slide onto a face is as near to its border, but is not to be stopped by it.
 //!
 //! Most pairs that are near do not touch in a loop of a millisecond. Only those that press, and
 //! those that could close in this loop, become rows of it.
@@ -14,7 +15,7 @@ use rayon::prelude::*;
 use super::rows::{Linear, NONE, Row};
 use super::solve::GRAIN;
 use crate::geometry::proximity::{closest_points_edge_edge, closest_points_vertex_face};
-use crate::touch::{self, Left, Slid};
+use crate::touch::{self, Placed};
 
 /// A contact sleeps through a loop in which it would not come nearer to its kept gap than this share
 /// of the gap, were everything twice as fast and twice as surprising as in the loop before.
@@ -26,7 +27,11 @@ const UNKNOWN: f64 = 0.25;
 /// Surfaces are followed up to this multiple of the kept gap: beyond it, what comes to touch is seen as it will be then.
 const FOLLOWED: f64 = 2.0;
 
-/// Edges that cross at a smaller angle (its sine, squared) keep their normal.
+/// The normal of what slides further than this share of its kept gap in a loop has to stand upright on both surfaces: one that
+/// leans, harmless in what is slow, would stop it.
+const FAST: f64 = 0.05;
+
+/// Of edges that cross at a smaller angle (its sine, squared), the normal is that between their closest points.
 const PARALLEL: f64 = 0.01;
 
 /// A contact by nodes.
@@ -47,8 +52,20 @@ struct Held {
     normal_force: f64,
     /// λt.
     tangential_force: DVec3,
-    /// Whether another contact has taken its place.
-    is_gone: bool,
+    standing: Standing,
+    /// Of its features.
+    distance: f64,
+}
+
+/// What a contact counts for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Standing {
+    /// It may press.
+    Touching,
+    /// The same, at a corner or an end that nothing else is next to.
+    AtEnd,
+    /// Something next to it is nearer: it waits until its points are inside of their features.
+    Aside,
 }
 
 /// The contacts of an interval.
@@ -83,7 +100,11 @@ impl Contacts {
                 friction: row.friction,
                 normal_force: row.force.dot(row.normal).max(0.0),
                 tangential_force: row.force.reject_from_normalized(row.normal),
-                is_gone: false,
+                standing: match row.is_aside {
+                    true => Standing::Aside,
+                    false => Standing::Touching,
+                },
+                distance: 0.0,
             };
             for (k, &v) in row.vertices.iter().enumerate() {
                 let v = v as usize;
@@ -105,27 +126,20 @@ impl Contacts {
 
     /// Those that press, or nearly do, and have slid off their features, with free nodes at `x` and at this share of the
     /// interval.
-    pub(super) fn left(&self, x: &[DVec3], share: f64) -> Vec<Left> {
-        let numbers = self.held.par_iter().enumerate().with_min_len(GRAIN);
-        let left = numbers.filter(|(_, held)| !held.is_gone && held.has_left(x, share));
-        left.map(|(number, held)| Left {
-            row: number as u32,
-            normal: held.normal,
-        })
-        .collect()
+    pub(super) fn left(&self, x: &[DVec3], share: f64) -> Vec<Placed> {
+        self.placed(|held| held.has_left(x, share))
     }
 
-    /// Lets others take the place of those that were left; what was left before may be slid onto again.
-    pub(super) fn hand_over(&mut self, left: &[Left], slid: &Slid) {
-        for &number in &slid.inside {
-            self.held[number as usize].is_gone = false;
-        }
-        for (left, heir) in left.iter().zip(&slid.heirs) {
-            let Some(heir) = heir else { continue };
+    /// Lets others take the place of those that were left; those may be slid onto again.
+    pub(super) fn hand_over(&mut self, left: &[Placed], heirs: &[Option<u32>]) {
+        for (left, heir) in left.iter().zip(heirs) {
             let from = &mut self.held[left.row as usize];
+            let Some(heir) = heir else {
+                from.standing = Standing::AtEnd;
+                continue;
+            };
             let force = from.normal_force * from.normal + from.tangential_force;
-            (from.normal_force, from.tangential_force) = (0.0, DVec3::ZERO);
-            from.is_gone = true;
+            from.set_aside();
             let to = &mut self.held[*heir as usize];
             // its first point may be on the other side
             let force = force * to.normal.dot(left.normal).signum();
@@ -134,14 +148,51 @@ impl Contacts {
         }
     }
 
+    /// Follows the surfaces.
+    pub(super) fn follow(&mut self, x: &[DVec3], share: f64) {
+        let held = self.held.par_iter_mut().with_min_len(GRAIN);
+        held.for_each(|held| held.follow(&held.at(x, share)));
+    }
+
+    /// Those that may press in a loop of `h` seconds in which they slide far, if free nodes go on as they do.
+    pub(super) fn fast(&self, v: &[DVec3], h: f64, shares: [f64; 2]) -> Vec<Placed> {
+        self.placed(|held| {
+            let way = held.way(v, h, shares);
+            let along = way.reject_from_normalized(held.normal).length();
+            along > FAST * held.kept && held.distance - way.length() < held.kept
+        })
+    }
+
+    fn placed(&self, is_meant: impl Fn(&Held) -> bool + Sync) -> Vec<Placed> {
+        let numbers = self.held.par_iter().enumerate().with_min_len(GRAIN);
+        let meant = numbers.filter(|(_, held)| held.may_press() && is_meant(held));
+        let placed = |(row, held): (usize, &Held)| Placed {
+            row: row as u32,
+            weights: held.weights,
+            normal: held.normal,
+        };
+        meant.map(placed).collect()
+    }
+
+    /// Turns their normals; those that have none wait.
+    pub(super) fn stand(&mut self, rows: &[Placed], normals: &[Option<DVec3>]) {
+        for (row, normal) in rows.iter().zip(normals) {
+            let held = &mut self.held[row.row as usize];
+            match normal {
+                Some(normal) => held.turn(held.weights, *normal),
+                None => held.set_aside(),
+            }
+        }
+    }
+
     /// Wakes those that may press in a loop, and sets their numbers and rows.
     pub(super) fn wake(&mut self, at: &Linear<'_>, awake: &mut Vec<u32>, rows: &mut Vec<Row>) {
-        let held = self.held.par_iter_mut().with_min_len(GRAIN);
+        let held = self.held.par_iter().with_min_len(GRAIN);
         held.map(|held| held.see(at))
             .collect_into_vec(&mut self.seen);
         // what is pushed by a contact that closes goes no faster than that one
         let staying = self.seen.iter().zip(&self.held);
-        let staying = staying.filter_map(|(seen, held)| (!held.is_gone).then_some(seen));
+        let staying = staying.filter_map(|(seen, held)| held.may_press().then_some(seen));
         let closing = staying.filter(|seen| seen.room < -2.0 * seen.approach);
         let fastest = closing.fold(0.0, |most: f64, seen| most.max(-seen.approach));
         let (all, surprise) = (&self.held[..], self.surprise);
@@ -150,7 +201,7 @@ impl Contacts {
             let (held, seen) = (&all[k as usize], &self.seen[k as usize]);
             let unforeseen = surprise.map_or(UNKNOWN * held.kept, |way| 2.0 * way);
             let way = 2.0 * fastest.max(-seen.approach) + unforeseen.max(SLACK * held.kept);
-            !held.is_gone && (held.normal_force > 0.0 || seen.room < way)
+            held.may_press() && (held.normal_force > 0.0 || seen.room < way)
         }));
         let numbers = awake.par_iter().with_min_len(GRAIN);
         numbers
@@ -186,32 +237,20 @@ struct Seen {
 }
 
 impl Held {
-    /// Follows the surfaces, and looks how near they are.
-    fn see(&mut self, at: &Linear<'_>) -> Seen {
-        let when = |k: usize, share: f64| {
-            let [start, end] = self.scripted[k];
-            start + share * (end - start)
-        };
-        let mut now = [DVec3::ZERO; 4];
-        let (mut free, mut scripted) = (DVec3::ZERO, DVec3::ZERO);
-        for k in 0..4 {
-            let w = self.weights[k];
-            match self.nodes[k] {
-                NONE => {
-                    now[k] = when(k, at.shares[0]);
-                    scripted += w * (when(k, at.shares[1]) - now[k]);
-                }
-                node => {
-                    now[k] = at.x[node as usize];
-                    free += w * (at.ahead[node as usize] - now[k]);
-                }
-            }
-        }
-        let distance = self.follow(&now);
-        let mut gap = self.normal.dot(apart(&self.weights, &now));
-        if distance > FOLLOWED * self.kept {
+    /// Looks how near the surfaces are, and how they move.
+    fn see(&self, at: &Linear<'_>) -> Seen {
+        let points = self.at(at.x, at.shares[0]);
+        let mut gap = self.normal.dot(apart(&self.weights, &points));
+        if self.distance > FOLLOWED * self.kept {
             // along a normal that will be, what is still far may seem near
-            gap = gap.max(distance);
+            gap = gap.max(self.distance);
+        }
+        let [mut free, mut scripted] = [DVec3::ZERO; 2];
+        for (k, &w) in self.weights.iter().enumerate() {
+            match self.nodes[k] {
+                NONE => scripted += w * (self.scripted_at(k, at.shares[1]) - points[k]),
+                node => free += w * (at.ahead[node as usize] - points[k]),
+            }
         }
         Seen {
             gap,
@@ -221,15 +260,37 @@ impl Held {
         }
     }
 
+    /// Its vertices.
+    fn at(&self, x: &[DVec3], share: f64) -> [DVec3; 4] {
+        std::array::from_fn(|k| match self.nodes[k] {
+            NONE => self.scripted_at(k, share),
+            node => x[node as usize],
+        })
+    }
+
+    /// How the first point goes away from the second one in a loop.
+    fn way(&self, v: &[DVec3], h: f64, shares: [f64; 2]) -> DVec3 {
+        let ways = (0..4).map(|k| match self.nodes[k] {
+            NONE => (shares[1] - shares[0]) * (self.scripted[k][1] - self.scripted[k][0]),
+            node => h * v[node as usize],
+        });
+        self.weights.iter().zip(ways).map(|(&w, way)| w * way).sum()
+    }
+
+    fn scripted_at(&self, k: usize, share: f64) -> DVec3 {
+        self.scripted[k][0].lerp(self.scripted[k][1], share)
+    }
+
+    fn may_press(&self) -> bool {
+        self.standing != Standing::Aside
+    }
+
     /// Whether it presses, or nearly does, where the surfaces are nearest to each other beyond its features.
     fn has_left(&self, x: &[DVec3], share: f64) -> bool {
-        let now: [DVec3; 4] = std::array::from_fn(|k| match self.nodes[k] {
-            NONE => self.scripted[k][0].lerp(self.scripted[k][1], share),
-            node => x[node as usize],
-        });
-        let gap = self.normal.dot(apart(&self.weights, &now));
-        let may_press = self.normal_force > 0.0 || gap < (1.0 + UNKNOWN) * self.kept;
-        may_press && matches!(self.nearest(&now), Nearest::Beyond)
+        let points = self.at(x, share);
+        let gap = self.normal.dot(apart(&self.weights, &points));
+        let is_near = self.normal_force > 0.0 || gap < (1.0 + UNKNOWN) * self.kept;
+        is_near && matches!(self.nearest(&points), Nearest::Beyond)
     }
 
     fn nearest(&self, x: &[DVec3; 4]) -> Nearest {
@@ -239,31 +300,49 @@ impl Held {
         }
     }
 
-    /// Turns with the surfaces, and goes where these are nearest to each other; returns how near that is.
-    fn follow(&mut self, x: &[DVec3; 4]) -> f64 {
-        // turned by less: the same side of the same surface
-        let (weights, across, turned) = match self.nearest(x) {
-            Nearest::Inside(weights, across) => (weights, across, 0.5),
-            Nearest::Beyond | Nearest::Unclear => {
-                let closest = match self.is_edge_edge {
-                    true => closest_points_edge_edge(*x),
-                    false => closest_points_vertex_face(*x),
-                };
-                (closest.weights, apart(&closest.weights, x), 0.0)
+    /// Turns with the surfaces, and goes where these are nearest to each other.
+    fn follow(&mut self, x: &[DVec3; 4]) {
+        let nearest = self.nearest(x);
+        if let Nearest::Inside(weights, across) = nearest {
+            let normal = across.normalize();
+            let normal = normal * normal.dot(self.normal).signum();
+            let gap = normal.dot(apart(&weights, x));
+            self.distance = gap.abs();
+            let is_found = match self.may_press() {
+                // turned by less: the same side of the same surface
+                true => gap <= FOLLOWED * self.kept && normal.dot(self.normal) > 0.5,
+                false => true,
+            };
+            if gap > 0.0 && is_found {
+                self.turn(weights, normal);
+                self.standing = Standing::Touching;
             }
-        };
-        let normal = match across.dot(self.normal) < 0.0 {
-            true => -across.normalize(),
-            false => across.normalize(),
-        };
-        let gap = normal.dot(apart(&weights, x));
-        let is_near = 0.0 < gap && gap <= FOLLOWED * self.kept;
-        if is_near && normal.dot(self.normal) > turned {
-            (self.weights, self.normal) = (weights, normal);
-            let across = self.tangential_force.reject_from_normalized(normal);
-            self.tangential_force = across;
+            return;
         }
-        gap.abs()
+        let closest = match self.is_edge_edge {
+            true => closest_points_edge_edge(*x),
+            false => closest_points_vertex_face(*x),
+        };
+        let (between, distance) = (apart(&closest.weights, x), closest.distance_squared.sqrt());
+        self.distance = distance;
+        let is_followed = match nearest {
+            Nearest::Unclear => self.may_press(),
+            _ => self.standing == Standing::AtEnd,
+        };
+        let is_near = 0.0 < distance && distance <= FOLLOWED * self.kept;
+        if is_followed && is_near && between.dot(self.normal) > 0.0 {
+            self.turn(closest.weights, between / distance);
+        }
+    }
+
+    fn set_aside(&mut self) {
+        self.standing = Standing::Aside;
+        (self.normal_force, self.tangential_force) = (0.0, DVec3::ZERO);
+    }
+
+    fn turn(&mut self, weights: [f64; 4], normal: DVec3) {
+        (self.weights, self.normal) = (weights, normal);
+        self.tangential_force = self.tangential_force.reject_from_normalized(normal);
     }
 
     fn row(&self, seen: &Seen, at: &Linear<'_>) -> Row {

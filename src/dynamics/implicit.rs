@@ -125,7 +125,7 @@ impl Implicit {
                 around.look(&end, &mut rows.contacts);
             }
             let shares = [k - 1, k].map(|k| f64::from(k) / f64::from(loops));
-            around.slide(&x, shares[0], &mut rows.contacts);
+            around.slide([&x, &v], h, shares, &mut rows.contacts);
             solve.step(&start, shares, &x, &v, rows, tension);
             for (row, force) in rows.contact_rows() {
                 // what is scripted takes no part in it
@@ -222,6 +222,8 @@ impl Solve<'_> {
         self.preconditioner
             .update(&self.matrix, pattern, system.hierarchy, rows, is_first);
         self.pass(rows, still);
+        // what slides as a whole does so by the friction of all that presses in the end
+        self.renew_radii(rows);
         self.shift(rows);
         rows.renew();
         if start.drawn.is_empty() {
@@ -346,9 +348,13 @@ impl Solve<'_> {
     /// moved by the small difference of its load and its friction, so that is first found by what presses.
     fn fall(&mut self, rows: &mut Rows) {
         self.shift(rows);
+        self.renew_radii(rows);
+        self.shift(rows);
+    }
+
+    fn renew_radii(&mut self, rows: &mut Rows) {
         rows.renew_radii();
         rows.add_forces(&self.q, &mut self.r);
-        self.shift(rows);
     }
 
     /// Sets the direction p, of free nodes, by displacement and number.
@@ -419,8 +425,7 @@ impl Solve<'_> {
                 }
                 if !is_spent {
                     // the discs follow what presses before it is over
-                    rows.renew_radii();
-                    rows.add_forces(&self.q, &mut self.r);
+                    self.renew_radii(rows);
                     before = 0.0;
                     if self.error() <= goal {
                         break;
@@ -428,8 +433,7 @@ impl Solve<'_> {
                 }
             }
             if k == budget / 2 {
-                rows.renew_radii();
-                rows.add_forces(&self.q, &mut self.r);
+                self.renew_radii(rows);
                 before = 0.0;
             }
             self.preconditioner

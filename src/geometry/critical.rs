@@ -42,35 +42,86 @@ fn sorted(mut vertices: [u32; 3]) -> [u32; 3] {
 /// of the impulse then acts along that surface, like a friction of 0.01.
 const LEAN: f64 = 1.0e-2;
 
+/// Rounds in which a normal that leans is put upright.
+const UPRIGHT: u32 = 4;
+
+/// Cosine of the angle by which it may turn.
+const SAME_SIDE: f64 = 0.5;
+
 /// Whether the two surfaces are nearest to each other where an impact at a distance has its points:
 /// no vertex next to either touching feature lies on the other one's side (the Voronoi regions of
 /// Shi §3, at the time of the impact).
 pub(crate) fn is_critical(mesh: &Mesh, impact: &Impact, x0: &[DVec3], x1: &[DVec3]) -> bool {
     let at = |v: u32| x0[v as usize].lerp(x1[v as usize], impact.time);
-    let split = if impact.is_vertex_face() { 1 } else { 2 };
-    let sides = [(0..split, -impact.normal), (split..4, impact.normal)];
-    sides.into_iter().all(|(side, other)| {
-        let parts = side.filter(|&i| impact.weights[i] != 0.0);
-        let point: DVec3 = parts
-            .clone()
-            .map(|i| impact.weights[i].abs() * at(impact.vertices[i]))
-            .sum();
-        let is_behind = |way: DVec3| way.dot(other) <= LEAN * way.length();
-        let mut corners = parts.map(|i| impact.vertices[i]);
-        match (corners.next(), corners.next(), corners.next()) {
-            (Some(corner), None, _) => mesh.neighbours(corner).all(|v| is_behind(at(v) - point)),
-            (Some(a), Some(b), None) => {
-                let along = (at(b) - at(a)).normalize_or_zero();
-                let faces = mesh.faces_of_vertex(a).iter();
-                let faces = faces.map(|&face| mesh.faces()[face as usize]);
-                let mut around = faces.filter(|face| face.contains(&b)).flatten();
-                around.all(|v| {
-                    v == a || v == b || is_behind((at(v) - point).reject_from_normalized(along))
-                })
-            }
-            _ => true, // inside a face
+    let mut ways = ways(mesh, impact.pair, &impact.weights, at);
+    ways.all(|way| way.dot(impact.normal) <= LEAN)
+}
+
+/// The normal of two points of a pair, turned until no vertex next to either touching feature lies on the other one's side; none
+/// if that is not found near it. Vertices are `at` some places.
+pub(crate) fn upright(
+    mesh: &Mesh,
+    pair: Pair,
+    weights: &[f64; 4],
+    normal: DVec3,
+    at: impl Fn(u32) -> DVec3,
+) -> Option<DVec3> {
+    let ways: Vec<DVec3> = ways(mesh, pair, weights, at).collect();
+    let leans = |way: &&DVec3, upright: DVec3| way.dot(upright) > LEAN;
+    let mut upright = normal;
+    for _ in 0..UPRIGHT {
+        if !ways.iter().any(|way| leans(&way, upright)) {
+            return (upright.dot(normal) > SAME_SIDE).then_some(upright);
         }
-    })
+        for way in &ways {
+            if leans(&way, upright) {
+                upright = upright.reject_from_normalized(*way).normalize_or_zero();
+            }
+        }
+    }
+    None
+}
+
+/// Unit vectors from the points of a pair along their surfaces to what is next to the features that touch; those of the first
+/// point reversed, so that a normal between nearest points has a positive product with none.
+fn ways(
+    mesh: &Mesh,
+    pair: Pair,
+    weights: &[f64; 4],
+    at: impl Fn(u32) -> DVec3,
+) -> impl Iterator<Item = DVec3> {
+    let vertices = mesh.vertices_of(pair);
+    let split = match pair {
+        Pair::VertexFace { .. } => 1,
+        Pair::EdgeEdge { .. } => 2,
+    };
+    let weights = *weights;
+    [(0..split, -1.0), (split..4, 1.0)]
+        .into_iter()
+        .flat_map(move |(side, sign)| {
+            let parts = side.filter(|&i| weights[i] != 0.0);
+            let point: DVec3 = parts
+                .clone()
+                .map(|i| weights[i].abs() * at(vertices[i]))
+                .sum();
+            let mut corners = parts.map(|i| vertices[i]);
+            let ways: Vec<DVec3> = match (corners.next(), corners.next(), corners.next()) {
+                (Some(corner), None, _) => mesh.neighbours(corner).map(|v| at(v) - point).collect(),
+                (Some(a), Some(b), None) => {
+                    let along = (at(b) - at(a)).normalize_or_zero();
+                    let faces = mesh.faces_of_vertex(a).iter();
+                    let faces = faces.map(|&face| mesh.faces()[face as usize]);
+                    let around = faces.filter(|face| face.contains(&b)).flatten();
+                    let around = around.filter(|&v| v != a && v != b);
+                    around
+                        .map(|v| (at(v) - point).reject_from_normalized(along))
+                        .collect()
+                }
+                _ => Vec::new(), // inside a face
+            };
+            ways.into_iter()
+                .map(move |way| sign * way.normalize_or_zero())
+        })
 }
 
 /// Turns near pairs into proximities: each touching feature once, thresholds clamped; by pair.

@@ -20,7 +20,7 @@ pub struct Sweep {
 /// Of each vertex its position, or any other quantity; written out, because this is in every inner
 /// loop and `map` is not free.
 #[inline]
-pub(super) fn at<T: Copy>(x: &[T], [a, b, c, d]: [u32; 4]) -> [T; 4] {
+pub(crate) fn at<T: Copy>(x: &[T], [a, b, c, d]: [u32; 4]) -> [T; 4] {
     [x[a as usize], x[b as usize], x[c as usize], x[d as usize]]
 }
 

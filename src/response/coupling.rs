@@ -54,6 +54,8 @@ pub(super) struct Coupled {
     pub(super) balanced: Balanced,
     /// The gap that is kept, in metres.
     pub(super) kept: f64,
+    /// Whether it counts only where it is inside its features.
+    is_aside: bool,
     /// The force that it begins with, in newtons.
     pub(super) force: DVec3,
     /// In kg·m/s, over one loop.
@@ -64,11 +66,18 @@ pub(super) struct Coupled {
 
 impl Coupled {
     /// `balanced` is that of velocities.
-    pub(super) fn new(pair: Pair, balanced: Balanced, kept: f64, force: DVec3) -> Self {
+    pub(super) fn new(
+        pair: Pair,
+        balanced: Balanced,
+        kept: f64,
+        is_aside: bool,
+        force: DVec3,
+    ) -> Self {
         Self {
             pair,
             balanced,
             kept,
+            is_aside,
             force,
             impulse: Impulse::default(),
             last: 0.0,
@@ -124,6 +133,11 @@ impl Coupling {
         self.contacts.iter().map(|contact| contact.pair)
     }
 
+    /// That of a row.
+    pub(crate) fn pair(&self, row: u32) -> Pair {
+        self.contacts[row as usize].pair
+    }
+
     /// The forces at the end, by pair.
     pub fn pressed(&self) -> Vec<Pressed> {
         let of_impulse = |contact: &Coupled| match contact.impulse.normal > 0.0 {
@@ -163,6 +177,7 @@ impl Touch for Coupling {
                 normal: point.normal,
                 kept: contact.kept,
                 opening: self.opening,
+                is_aside: contact.is_aside,
                 friction: contact.balanced.friction(),
                 force: contact.force,
             }

@@ -22,8 +22,9 @@ use serde::{Deserialize, Serialize};
 use super::contact::{Balanced, Impulse};
 use super::coupling::{Coupled, Coupling};
 use crate::geometry::critical::is_critical;
+use crate::geometry::sweep::at;
 use crate::geometry::{
-    Asked, Collider, ContactPoint, Foreseen, Impact, Margin, Mode, Pair, Proximity, slid,
+    Asked, Closest, Collider, ContactPoint, Foreseen, Impact, Margin, Mode, Pair, Proximity, slid,
 };
 use crate::state::Candidate;
 
@@ -105,6 +106,8 @@ pub struct Coming {
     pub point: ContactPoint,
     /// The gap at which it is to stop, in metres.
     pub kept: f64,
+    /// Whether something next to it is nearer when it comes.
+    pub is_aside: bool,
 }
 
 impl Coming {
@@ -116,8 +119,9 @@ impl Coming {
         let is_nearest = |impact: &Impact| is_critical(mesh, impact, x0, &candidate.x);
         let mut has_passed = vec![false; candidate.x.len()];
         let coming = |impact: &Impact| {
+            let is_aside = !is_nearest(impact);
             if impact.vertices.iter().any(|&v| has_passed[v as usize]) {
-                if !is_nearest(impact) {
+                if is_aside {
                     return None;
                 }
             } else if let Pair::VertexFace { vertex, .. } = impact.pair {
@@ -131,6 +135,7 @@ impl Coming {
                 pair: impact.pair,
                 point,
                 kept,
+                is_aside,
             })
         };
         impacts.iter().filter_map(coming).collect()
@@ -291,21 +296,33 @@ impl Repulsion {
         let pairs = near.iter().map(|near| near.pair);
         let pairs = pairs.chain(coming.iter().map(|coming| coming.pair));
         let mut handed = Handed::new(before, pairs);
-        let mut coupled = |pair: Pair, point: ContactPoint, kept: f64| {
+        let mut coupled = |pair: Pair, point: ContactPoint, kept: f64, is_aside: bool| {
             let friction = candidate.friction_of(&point);
             let balanced = Balanced::new(point, candidate.inverse_mass, 0.0, DVec3::ZERO, friction);
             let pressed = pressed_before(pair, before).map(|before| before.force);
             let force = pressed.or_else(|| handed.take(pair)).unwrap_or_default();
-            Coupled::new(pair, balanced, kept, force)
+            Coupled::new(pair, balanced, kept, is_aside, force)
         };
         let mut contacts: Vec<Coupled> = (near.iter())
             .map(|near| {
                 let point = near.point();
-                coupled(near.pair, point, self.thickness(near, &point, candidate))
+                coupled(
+                    near.pair,
+                    point,
+                    self.thickness(near, &point, candidate),
+                    false,
+                )
             })
             .collect();
-        let coming = coming.iter();
-        contacts.extend(coming.map(|&Coming { pair, point, kept }| coupled(pair, point, kept)));
+        contacts.extend(coming.iter().map(|coming| {
+            let Coming {
+                pair,
+                point,
+                kept,
+                is_aside,
+            } = *coming;
+            coupled(pair, point, kept, is_aside)
+        }));
         Coupling::new(contacts, FRACTION * share / candidate.dt, self.max_sweeps)
     }
 
@@ -320,22 +337,25 @@ impl Repulsion {
         candidate: &mut Candidate<'_>,
     ) -> Vec<DVec3> {
         let contacts: Vec<Repelling> = (near.iter())
-            .map(|near| {
+            .filter_map(|near| {
                 let point = near.point();
                 let thickness = self.thickness(near, &point, candidate);
                 let floor = CLOSED * thickness;
                 let lack = (floor - near.gap).max(0.0);
                 let rate = FRACTION * share.max(lack / floor);
                 let target = near.gap.min(floor) + rate * lack;
+                // by the points of the start, what has slid far may seem near
+                let closest = Closest::of(near.pair, at(&candidate.x, near.vertices));
+                let is_open = closest.distance_squared >= target * target;
                 let from = point.relative(&candidate.x);
                 let friction = candidate.friction_of(&point);
-                Repelling {
+                (!is_open).then(|| Repelling {
                     balanced: Balanced::new(point, candidate.inverse_mass, target, from, friction),
                     tolerance: self.tolerance * thickness,
-                }
+                })
             })
             .collect();
-        let mut impulses = vec![Impulse::default(); near.len()];
+        let mut impulses = vec![Impulse::default(); contacts.len()];
         let before = candidate.x.clone();
         self.balance_all(&contacts, &mut impulses, &mut candidate.x);
         let change = candidate.x.iter().zip(before);

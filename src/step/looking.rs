@@ -8,14 +8,16 @@
 use std::collections::HashMap;
 
 use glam::DVec3;
+use rayon::prelude::*;
 
 use super::interval::Terms;
 use super::report::timed;
+use crate::geometry::critical::upright;
 use crate::geometry::mesh::flush_tiny;
 use crate::geometry::{Collider, Impact, Pair, Proximity};
 use crate::response::{Coming, Coupling};
 use crate::state::Candidate;
-use crate::touch::{Left, Row, Slid, Touch};
+use crate::touch::{Placed, Row, Slid, Touch};
 
 /// Looks again at what would end further from where it was last expected than this share of its thickness.
 const ASTRAY: f64 = 0.5;
@@ -74,7 +76,7 @@ impl<'a, 'b> Looking<'a, 'b> {
     }
 
     /// What touches where these have slid off, each once, and who takes their place.
-    fn slid(&mut self, left: &[Left], x: &[DVec3]) -> Slid {
+    fn slid(&mut self, left: &[Placed], x: &[DVec3]) -> Slid {
         let pairs: Vec<Pair> = self.coupling.pairs().collect();
         let new = pairs.iter().copied().zip(0..).skip(self.numbered);
         self.numbers.extend(new);
@@ -85,7 +87,7 @@ impl<'a, 'b> Looking<'a, 'b> {
             .iter()
             .map(|left| (pairs[left.row as usize], left.normal));
         let slid = repulsion.slid(&left.collect::<Vec<_>>(), x, &candidate);
-        let (mut near, mut inside) = (Vec::new(), Vec::new());
+        let mut near = Vec::new();
         let heir = |(next, distance): (Vec<Proximity>, f64)| {
             let mut heir = None;
             for next in next {
@@ -95,7 +97,6 @@ impl<'a, 'b> Looking<'a, 'b> {
                     self.numbered += 1;
                     near.push(next);
                 }
-                inside.push(number);
                 // a vertex that passes an edge carries on by itself, not by its edges
                 let is_edge_edge = matches!(next.pair, Pair::EdgeEdge { .. });
                 let own = (is_edge_edge, next.gap);
@@ -109,7 +110,6 @@ impl<'a, 'b> Looking<'a, 'b> {
         let more = repulsion.couple(&near, &[], share, &[], &candidate);
         Slid {
             rows: self.coupling.add(more),
-            inside,
             heirs,
         }
     }
@@ -148,11 +148,20 @@ impl Touch for Looking<'_, '_> {
         rows
     }
 
-    fn slide(&mut self, left: &[Left], x: &[DVec3]) -> Slid {
+    fn slide(&mut self, left: &[Placed], x: &[DVec3]) -> Slid {
         let mut spent = 0.0;
         let slid = timed(&mut spent, || self.slid(left, x));
         self.spent_ms += spent;
         slid
+    }
+
+    fn upright(&self, rows: &[Placed], x: &[DVec3]) -> Vec<Option<DVec3>> {
+        let mesh = self.terms.start.mesh();
+        let upright = |row: &Placed| {
+            let pair = self.coupling.pair(row.row);
+            upright(mesh, pair, &row.weights, row.normal, |v| x[v as usize])
+        };
+        rows.par_iter().with_min_len(64).map(upright).collect()
     }
 
     fn press(&mut self, forces: &[DVec3]) {
