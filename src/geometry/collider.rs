@@ -16,7 +16,7 @@ use super::bvh::Tree;
 use super::ccd::{self, Answer, Mode, Question};
 use super::margin::{Margin, box_gap};
 use super::mesh::check_positions;
-use super::nearby::Nearby;
+use super::nearby::{Boxed, Nearby};
 use super::proof::{Open, Proof};
 use super::proximity::{self, Closest, Proximity};
 use super::sweep::at;
@@ -193,7 +193,8 @@ impl Collider {
         self.queries
     }
 
-    /// Fits the boxes of all vertices to the motion, each grown by `growth`, and makes the list of pairs hold for them.
+    /// Fits the boxes of all vertices to the motion, each grown by `growth`, and makes the list of pairs hold for them, or for all of
+    /// them that are not proved to stay further apart than a distance.
     ///
     /// `false` if something is not a number: no box holds it, and what is listed beside it would not
     /// hold either. Then nothing is listed, now or for the next question.
@@ -202,6 +203,7 @@ impl Collider {
         &mut self,
         Motion { start, end, .. }: Motion<'_>,
         growth: impl Fn(usize) -> f64 + Sync,
+        distance: Option<f64>,
     ) -> bool {
         let Self {
             mesh,
@@ -226,7 +228,13 @@ impl Collider {
         vertices
             .map(|v| Box32::of_vertex(start[v], end[v], growth(v)))
             .collect_into_vec(boxes);
-        nearby.cover(tree, mesh, start, boxes, growth);
+        let asked = Boxed {
+            start,
+            end,
+            boxes,
+            distance,
+        };
+        nearby.cover(tree, mesh, &asked, growth);
         true
     }
 
@@ -234,7 +242,8 @@ impl Collider {
     /// result.
     pub fn expect(&mut self, motion: Motion<'_>, thickness: &[f64]) {
         self.nearby.expect(motion.start, motion.end);
-        let _ = self.cover(motion, |v| 0.5 * thickness[v]);
+        let growth = |v: usize| 0.5 * thickness[v];
+        let _ = self.cover(motion, growth, Some(2.0 * largest(motion, growth)));
     }
 
     /// Reports all pairs whose boxes overlap, grown by `growth` of their vertices, and that have a vertex in `asked`, if that is given;
@@ -246,7 +255,8 @@ impl Collider {
         asked: Option<&[bool]>,
         report: impl Fn(&Mesh, Pair, &mut Vec<T>) + Sync,
     ) -> Vec<T> {
-        if !self.cover(motion, &growth) {
+        let distance = 2.0 * largest(motion, &growth);
+        if !self.cover(motion, &growth, Some(distance)) {
             return Vec::new();
         }
         let Self {
@@ -256,8 +266,7 @@ impl Collider {
             motion: single,
             ..
         } = self;
-        let largest = (0..motion.start.len()).map(growth).fold(0.0, f64::max);
-        single.set(motion.start, motion.end, 2.0 * largest);
+        single.set(motion.start, motion.end, distance);
         let is_asked =
             |listed: &Listed| asked.is_none_or(|asked| at(asked, listed.vertices).contains(&true));
         let is_idle = |listed: &Listed| {
@@ -272,7 +281,7 @@ impl Collider {
     /// The gap of two boxes is rounded to the nearest number before it is compared: a pair is never missed, one
     /// within half a unit in the last place beyond the margin may be added.
     pub fn pairs(&mut self, motion: Motion<'_>, margin: f64) -> Vec<Pair> {
-        if !self.cover(motion, |_| 0.5 * margin) {
+        if !self.cover(motion, |_| 0.5 * margin, None) {
             return Vec::new();
         }
         let (mesh, is_idle) = (&self.mesh, |listed: &Listed| motion.leaves_out(listed.pair));
@@ -492,6 +501,11 @@ impl Collider {
         });
         critical::select(&self.mesh, near, x, margin, start)
     }
+}
+
+/// Of the growths of all vertices.
+fn largest(motion: Motion<'_>, growth: impl Fn(usize) -> f64) -> f64 {
+    (0..motion.start.len()).map(growth).fold(0.0, f64::max)
 }
 
 /// The closest points of a pair within the margin, if it can be a proximity.

@@ -7,6 +7,10 @@
 //! of their rooms, and features whose boxes overlap are listed. Vertices that leave their rooms get
 //! new ones, and their pairs are listed anew. How large rooms are is therefore a matter of speed
 //! alone.
+//!
+//! In a motion by several edges everything is in the room of everything else. Then rooms are for that
+//! motion alone, and have a *schedule*: what starts and ends within some slack of where it does. Pairs
+//! that a direction parts by more than the slacks of both, at the start and at the end, are not listed.
 
 use glam::DVec3;
 use rayon::prelude::*;
@@ -14,7 +18,7 @@ use rayon::prelude::*;
 use super::box32::Box32;
 use super::bvh::Tree;
 use super::sweep::at;
-use super::sweep32::Listed;
+use super::sweep32::{Listed, Motion32};
 use super::{Mesh, Pair};
 
 /// Motions ahead that a room is made for, at most,
@@ -26,16 +30,41 @@ const EDGE_SHARE: f64 = 0.1;
 const SIDE_SHARE: f64 = 0.1;
 /// If more than this share of the vertices have left their rooms, all get new ones.
 const MAX_MOVED_SHARE: f64 = 0.125;
+/// Rooms have a schedule where vertices go further than this, in edges, on average.
+const FAR: f64 = 2.0;
 
 /// All pairs, but those of two obstacle features, that overlap while every vertex keeps to its
-/// room.
+/// room, and to its schedule if there is one.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Nearby {
     rooms: Vec<Box32>,
     pairs: Vec<Listed>,
     /// The last motion that was asked about; empty before the first.
     motion: Vec<DVec3>,
+    schedule: Option<Schedule>,
     is_moved: Vec<bool>,
+}
+
+/// When vertices are where.
+#[derive(Clone, Debug, Default)]
+struct Schedule {
+    /// Where each starts and ends.
+    ways: Vec<[DVec3; 2]>,
+    /// How far from there it may do so, m.
+    slack: Vec<f64>,
+    /// What is not listed is further apart than this, m.
+    distance: f64,
+    single: Motion32,
+}
+
+/// A motion that is asked about.
+pub(super) struct Boxed<'a> {
+    pub(super) start: &'a [DVec3],
+    pub(super) end: &'a [DVec3],
+    /// Of its vertices, each grown.
+    pub(super) boxes: &'a [Box32],
+    /// What two features may be proved apart by to be left out, m; none if all are meant whose boxes overlap.
+    pub(super) distance: Option<f64>,
 }
 
 impl Nearby {
@@ -46,54 +75,106 @@ impl Nearby {
             .extend(x1.iter().zip(x0).map(|(x1, x0)| x1 - x0));
     }
 
-    /// Makes the list hold for a question with these boxes of vertices, which start at `x` and are
-    /// grown by `growth`.
+    /// Makes the list hold for a question, whose boxes are grown by `growth`.
     pub(super) fn cover(
         &mut self,
         tree: &mut Tree,
         mesh: &Mesh,
-        x: &[DVec3],
-        boxes: &[Box32],
+        asked: &Boxed<'_>,
         growth: impl Fn(usize) -> f64,
     ) {
-        self.rooms.resize(boxes.len(), Box32::EMPTY);
-        let both = self.rooms.iter().zip(boxes);
-        let is_moved = both.map(|(room, asked)| !room.holds(asked));
+        let count = asked.boxes.len();
+        self.rooms.resize(count, Box32::EMPTY);
+        if !self.is_answered(asked) {
+            self.rooms.fill(Box32::EMPTY);
+        }
+        let (rooms, schedule) = (&self.rooms, &self.schedule);
+        let is_moved = |v: usize| {
+            let keeps = |schedule: &Schedule| schedule.holds(v, asked.start[v], asked.end[v]);
+            !rooms[v].holds(&asked.boxes[v]) || !schedule.as_ref().is_none_or(keeps)
+        };
         self.is_moved.clear();
-        self.is_moved.extend(is_moved);
-        let mut moved = self.is_moved.iter().filter(|&&is_moved| is_moved).count();
+        self.is_moved.extend((0..count).map(is_moved));
+        let moved = self.is_moved.iter().filter(|&&is_moved| is_moved).count();
         if moved == 0 {
             return;
         }
-        if moved as f64 > MAX_MOVED_SHARE * boxes.len() as f64 {
+        let is_all = moved as f64 > MAX_MOVED_SHARE * count as f64;
+        if is_all {
             self.is_moved.fill(true);
-            moved = boxes.len();
+            let distance = asked.distance.filter(|_| self.goes_far(mesh, asked.start));
+            self.schedule = distance.map(|distance| Schedule {
+                ways: vec![[DVec3::ZERO; 2]; count],
+                slack: vec![0.0; count],
+                distance,
+                ..Schedule::default()
+            });
         }
-        for v in (0..boxes.len()).filter(|&v| self.is_moved[v]) {
-            let way = self.motion.get(v).copied().unwrap_or_default();
-            let edges = mesh
-                .neighbours(v as u32)
-                .map(|w| x[v].distance(x[w as usize]));
-            let edge = edges.fold(f64::INFINITY, f64::min);
-            let ahead = (1.0 + EDGE_SHARE * edge / way.length()).min(HORIZON);
-            let side = 2.0 * growth(v) + SIDE_SHARE * way.length();
-            self.rooms[v] = Box32::of_vertex(x[v], x[v] + ahead * way, side).union(boxes[v]);
+        for v in (0..count).filter(|&v| self.is_moved[v]) {
+            self.rooms[v] = match &mut self.schedule {
+                Some(schedule) => schedule.room(v, asked, growth(v)),
+                None => self.room(mesh, v, asked.start, growth(v)),
+            }
+            .union(asked.boxes[v]);
+        }
+        if let Some(schedule) = &mut self.schedule {
+            schedule.single.set_ways(&schedule.ways);
         }
         tree.fit(mesh, &self.rooms);
-        if moved == boxes.len() {
-            self.pairs = tree.overlaps(mesh, None, |pair, out| out.push(Listed::new(mesh, pair)));
-            return;
-        }
-        let is_moved = &self.is_moved;
+        self.list(tree, mesh, is_all);
+    }
+
+    /// Whether the list is of the kind that is asked for.
+    fn is_answered(&self, asked: &Boxed<'_>) -> bool {
+        let is_wide = |schedule: &Schedule| {
+            (asked.distance).is_some_and(|distance| distance <= schedule.distance)
+        };
+        self.schedule.as_ref().is_none_or(is_wide)
+    }
+
+    /// Whether the last motion was far.
+    fn goes_far(&self, mesh: &Mesh, x: &[DVec3]) -> bool {
+        let far = (self.motion.iter().enumerate())
+            .map(|(v, way)| (way.length() / shortest_edge(mesh, v, x)).min(1.0 / EDGE_SHARE));
+        far.sum::<f64>() > FAR * x.len() as f64
+    }
+
+    /// For a vertex that is at `x` and may go on as it did.
+    fn room(&self, mesh: &Mesh, v: usize, x: &[DVec3], growth: f64) -> Box32 {
+        let way = self.motion.get(v).copied().unwrap_or_default();
+        let edge = shortest_edge(mesh, v, x);
+        let ahead = (1.0 + EDGE_SHARE * edge / way.length()).min(HORIZON);
+        let side = 2.0 * growth + SIDE_SHARE * way.length();
+        Box32::of_vertex(x[v], x[v] + ahead * way, side)
+    }
+
+    /// Lists all pairs, or those of what has moved anew.
+    fn list(&mut self, tree: &mut Tree, mesh: &Mesh, is_all: bool) {
+        let Self {
+            pairs,
+            schedule,
+            is_moved,
+            ..
+        } = self;
         let has_moved = |listed: &Listed| at(is_moved, listed.vertices).contains(&true);
-        let found = tree.overlaps(mesh, Some(is_moved), |pair, out| {
+        let is_parted = |listed: &Listed| {
+            let parts = |schedule: &Schedule| schedule.parts(listed);
+            schedule.as_ref().is_some_and(parts)
+        };
+        let moved = (!is_all).then_some(&is_moved[..]);
+        let found = tree.overlaps(mesh, moved, |pair, out| {
             let listed = Listed::new(mesh, pair);
-            if has_moved(&listed) {
+            if (is_all || has_moved(&listed)) && !is_parted(&listed) {
                 out.push(listed);
             }
         });
-        self.pairs.retain(|listed| !has_moved(listed));
-        self.pairs.extend(found);
+        match is_all {
+            true => *pairs = found,
+            false => {
+                pairs.retain(|listed| !has_moved(listed));
+                pairs.extend(found);
+            }
+        }
     }
 
     /// Reports all pairs with overlapping boxes that are not idle, in an order that does not depend
@@ -131,4 +212,38 @@ impl Nearby {
         }
         all
     }
+}
+
+impl Schedule {
+    fn holds(&self, v: usize, start: DVec3, end: DVec3) -> bool {
+        let [a, b] = self.ways[v];
+        start.distance(a).max(end.distance(b)) <= self.slack[v]
+    }
+
+    /// Puts a vertex on it, as it is asked about, and returns its room.
+    fn room(&mut self, v: usize, asked: &Boxed<'_>, growth: f64) -> Box32 {
+        let [a, b] = [asked.start[v], asked.end[v]];
+        self.ways[v] = [a, b];
+        self.slack[v] = growth + SIDE_SHARE * a.distance(b);
+        Box32::of_vertex(a, b, growth + self.slack[v])
+    }
+
+    /// Whether a pair on schedule stays further apart than the distance.
+    #[inline]
+    fn parts(&self, listed: &Listed) -> bool {
+        let [a, b, c, d] = at(&self.slack, listed.vertices);
+        let slack = match listed.is_vertex_face() {
+            true => a + b.max(c).max(d),
+            false => a.max(b) + c.max(d),
+        };
+        // a part in a thousand covers the rounding of slacks, and of the distances that are held to them
+        let distance = 1.001 * (self.distance + slack);
+        self.single.is_apart_by(listed, distance as f32)
+    }
+}
+
+fn shortest_edge(mesh: &Mesh, v: usize, x: &[DVec3]) -> f64 {
+    let edges = mesh.neighbours(v as u32);
+    let lengths = edges.map(|w| x[v].distance(x[w as usize]));
+    lengths.fold(f64::INFINITY, f64::min)
 }

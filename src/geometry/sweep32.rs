@@ -42,9 +42,19 @@ impl Motion32 {
     /// Takes the motion from `x0` to `x1`; `distance` is what pairs have to stay apart.
     pub(super) fn set(&mut self, x0: &[DVec3], x1: &[DVec3], distance: f64) {
         self.distance = distance as f32;
-        let ways = (x0.par_iter().zip(x1)).with_min_len(4096);
-        ways.map(|(x0, x1)| [x0.as_vec3().extend(0.0), x1.as_vec3().extend(0.0)])
-            .collect_into_vec(&mut self.ways);
+        self.take(x0.par_iter().zip(x1).map(|(x0, x1)| [*x0, *x1]));
+    }
+
+    /// Takes a motion by the start and the end of each vertex; no distance.
+    pub(super) fn set_ways(&mut self, ways: &[[DVec3; 2]]) {
+        self.distance = 0.0;
+        self.take(ways.par_iter().copied());
+    }
+
+    fn take(&mut self, ways: impl IndexedParallelIterator<Item = [DVec3; 2]>) {
+        let single = |way: [DVec3; 2]| way.map(|x| x.as_vec3().extend(0.0));
+        let ways = ways.with_min_len(4096).map(single);
+        ways.collect_into_vec(&mut self.ways);
         self.largest = largest_of(self.ways.iter().flatten().copied());
     }
 
@@ -52,10 +62,16 @@ impl Motion32 {
     /// throughout; `false` says nothing.
     #[inline]
     pub(super) fn is_apart(&self, listed: &Listed) -> bool {
+        self.is_apart_by(listed, self.distance)
+    }
+
+    /// The same for another distance.
+    #[inline]
+    pub(super) fn is_apart_by(&self, listed: &Listed, distance: f32) -> bool {
         let at = |k: usize| listed.corners(|v| self.ways[v as usize][k]);
         let (start, end) = (at(0), at(1));
         let size = largest(&start).max(largest(&end));
-        let scale = self.largest + 2.0 * size.max_element() + self.distance;
+        let scale = self.largest + 2.0 * size.max_element() + distance;
         let directions = listed.directions(&start, |v| self.ways[v as usize][0]);
         // by coordinates, so that all four corners are projected at once
         let (start, end) = (transposed(start), transposed(end));
@@ -63,7 +79,7 @@ impl Motion32 {
             let (start, end) = (project(&start, n), project(&end, n));
             let largest = n.abs().max_element();
             let error = PROJECTION_ERROR * largest * scale;
-            let bound = Vec4::splat(self.distance * n.length() + error + UNDERFLOW);
+            let bound = Vec4::splat(distance * n.length() + error + UNDERFLOW);
             let is_parted = start.min(end).cmpgt(bound).all() || start.max(end).cmplt(-bound).all();
             largest > SHORTEST && is_parted
         })

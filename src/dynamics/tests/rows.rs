@@ -156,6 +156,7 @@ impl Touch for Plane {
             normal: DVec3::Y,
             kept: self.kept,
             opening: 0.0,
+            is_aside: false,
             friction: self.friction,
             force: self.forces[v as usize],
         };
