@@ -344,12 +344,15 @@ impl Repulsion {
                 let lack = (floor - near.gap).max(0.0);
                 let rate = FRACTION * share.max(lack / floor);
                 let target = near.gap.min(floor) + rate * lack;
-                // by the points of the start, what has slid far may seem near
-                let closest = Closest::of(near.pair, at(&candidate.x, near.vertices));
-                let is_open = closest.distance_squared >= target * target;
                 let from = point.relative(&candidate.x);
                 let friction = candidate.friction_of(&point);
-                (!is_open).then(|| Repelling {
+                // by the points of the start, what has slid far may seem near
+                let has_slid = from.reject_from_normalized(point.normal).length() > thickness;
+                let is_open = || {
+                    let closest = Closest::of(near.pair, at(&candidate.x, near.vertices));
+                    closest.distance_squared >= target * target
+                };
+                (!has_slid || !is_open()).then(|| Repelling {
                     balanced: Balanced::new(point, candidate.inverse_mass, target, from, friction),
                     tolerance: self.tolerance * thickness,
                 })
