@@ -348,17 +348,17 @@ impl<'a> Interval<'a> {
         let Some(dynamics) = self.terms.dynamics.filter(|_| self.coupling.is_some()) else {
             return;
         };
-        let start = self.terms.start.positions();
-        let mut beyond = dynamics.stretched(start, &self.candidate.x);
+        let proposed = &self.proposal.x;
+        let mut beyond = dynamics.stretched(proposed, &self.candidate.x);
         for _ in 0..EASINGS {
             if beyond == 0.0 {
                 return;
             }
             let mut eased = self.candidate.clone();
-            dynamics.ease(start, &mut eased.x);
+            dynamics.ease(proposed, &mut eased.x);
             let known = self.response.proof.as_ref();
             let more = self.respond_to(&mut eased, collider, known);
-            let left = dynamics.stretched(start, &eased.x);
+            let left = dynamics.stretched(proposed, &eased.x);
             if more.left > self.response.left || left >= beyond {
                 return;
             }
