@@ -47,13 +47,11 @@ impl Around<'_> {
         let Some(touch) = &mut self.touch else {
             return;
         };
-        let scripted = self.ends[0].iter().zip(self.ends[1]);
-        let scripted = || {
-            scripted
-                .clone()
-                .map(|(start, end)| start.lerp(*end, shares[0]))
+        let all = || {
+            let scripted = self.ends[0].iter().zip(self.ends[1]);
+            let scripted = scripted.map(|(start, end)| start.lerp(*end, shares[0]));
+            scatter(self.nodes, x, scripted.collect())
         };
-        let all = || scatter(self.nodes, x, scripted().collect());
         let left = contacts.left(x, shares[0]);
         if !left.is_empty() {
             let slid = touch.slide(&left, &all());

@@ -67,14 +67,14 @@ pub(crate) fn upright(
     at: impl Fn(u32) -> DVec3,
 ) -> Option<DVec3> {
     let ways: Vec<DVec3> = ways(mesh, pair, weights, at).collect();
-    let leans = |way: &&DVec3, upright: DVec3| way.dot(upright) > LEAN;
+    let leans = |way: &DVec3, normal: DVec3| way.dot(normal) > LEAN;
     let mut upright = normal;
     for _ in 0..UPRIGHT {
-        if !ways.iter().any(|way| leans(&way, upright)) {
+        if !ways.iter().any(|way| leans(way, upright)) {
             return (upright.dot(normal) > SAME_SIDE).then_some(upright);
         }
         for way in &ways {
-            if leans(&way, upright) {
+            if leans(way, upright) {
                 upright = upright.reject_from_normalized(*way).normalize_or_zero();
             }
         }

@@ -401,3 +401,54 @@ fn squared_gap(x: &[DVec3], a: &[u32], b: &[u32]) -> f64 {
         _ => unreachable!("features of pairs"),
     }
 }
+
+/// Two faces that share the edge from (0, 0, `ridge`) to (2, 0, `ridge`), and an edge above its middle that goes across it and rises by `rise`: the
+/// mesh, the pair, its weights and its normal, and the positions.
+fn crossed(ridge: f64, rise: f64) -> (Mesh, Pair, [f64; 4], DVec3, Vec<DVec3>) {
+    let faces = vec![[0, 1, 2], [1, 0, 3], [4, 5, 6]];
+    let mesh = Mesh::new(7, faces).unwrap();
+    let x = [
+        [0.0, 0.0, ridge],
+        [2.0, 0.0, ridge],
+        [1.0, 2.0, 0.0],
+        [1.0, -2.0, 0.0],
+        [1.0, -1.0, ridge + 0.1 - rise],
+        [1.0, 1.0, ridge + 0.1 + rise],
+        [1.0, 0.0, 2.0],
+    ];
+    let x = x.map(DVec3::from_array).to_vec();
+    let edge = |ends: [u32; 2]| {
+        let mut edges = mesh.edges().iter();
+        let place = edges.position(|edge| ends.iter().all(|v| edge.contains(v)));
+        place.unwrap() as u32
+    };
+    let (a, b) = (edge([0, 1]), edge([4, 5]));
+    let pair = Pair::EdgeEdge { a, b };
+    let closest = Closest::of(pair, at(&x, mesh.vertices_of(pair)));
+    assert!(a < b && !closest.weights.contains(&0.0));
+    let normal = closest.normal(pair, at(&x, mesh.vertices_of(pair)));
+    (mesh, pair, closest.weights, normal, x)
+}
+
+#[test]
+fn a_normal_that_leans_is_put_upright_and_one_on_a_ridge_stays() {
+    let turned = |ridge: f64, rise: f64| {
+        let (mesh, pair, weights, normal, x) = crossed(ridge, rise);
+        let upright = upright(&mesh, pair, &weights, normal, |v| x[v as usize]);
+        (normal, upright)
+    };
+    // over flat faces an edge that rises by a fifth leans by as much
+    let (leaning, upright) = turned(0.0, 0.2);
+    assert!(leaning.y.abs() > 0.19, "{leaning}");
+    let upright = upright.unwrap();
+    assert!(
+        upright.y.abs() <= 1.01 * LEAN && upright.z.abs() > 0.999,
+        "{upright}"
+    );
+    assert!(upright.dot(leaning) > 0.9, "on the same side");
+    // over a ridge that falls off by a half it does not
+    let (normal, upright) = turned(1.0, 0.2);
+    assert_eq!(upright, Some(normal));
+    // what stands nearly upright on nothing has no normal there
+    assert_eq!(turned(0.0, 3.0).1, None);
+}
