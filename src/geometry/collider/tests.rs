@@ -57,14 +57,21 @@ fn soup(max_faces: usize) -> impl Strategy<Value = Soup> {
             let n = mesh.vertex_count();
             let at = || prop::collection::vec(position(), n);
             let spread = prop_oneof![Just(0.0), Just(0.5), Just(1.0 / 3.0)];
-            (Just(mesh), at(), at(), spread)
+            // everything flies by many edges, so that rooms have a schedule
+            let flight = prop_oneof![3 => Just(0.0), 1 => Just(128.0)];
+            (Just(mesh), at(), at(), spread, flight)
         })
-        .prop_map(|(mesh, x0, x1, spread)| {
+        .prop_map(|(mesh, x0, x1, spread, flight)| {
             // a spread leaves some boxes apart, and moves some by a rounded third
             let apart = |(v, p): (usize, &DVec3)| *p + spread * DVec3::splat((v / 3) as f64);
             Soup {
                 x0: x0.iter().enumerate().map(apart).collect(),
-                x1: x1.iter().enumerate().map(apart).collect(),
+                x1: x1
+                    .iter()
+                    .enumerate()
+                    .map(apart)
+                    .map(|p| p + flight * DVec3::new(1.0, 0.5, -0.25))
+                    .collect(),
                 mesh,
             }
         })
