@@ -61,7 +61,8 @@ impl Around<'_> {
         contacts.follow(x, shares[0]);
         let fast = contacts.fast(v, h, shares);
         if !fast.is_empty() {
-            contacts.stand(&fast, &touch.upright(&fast, &all()));
+            let upright = touch.upright(&fast, &all());
+            contacts.stand(&fast, &upright, v, h, shares);
         }
     }
 

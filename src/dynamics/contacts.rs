@@ -27,8 +27,8 @@ const UNKNOWN: f64 = 0.25;
 /// Surfaces are followed up to this multiple of the kept gap: beyond it, what comes to touch is seen as it will be then.
 const FOLLOWED: f64 = 2.0;
 
-/// The normal of what slides further than this share of its kept gap in a loop has to stand upright on both surfaces: one that
-/// leans, harmless in what is slow, would stop it.
+/// Where a normal leans so far that what slides comes nearer along it by more than this share of its kept gap in a loop, it has to stand upright on both
+/// surfaces.
 const FAST: f64 = 0.05;
 
 /// Of edges that cross at a smaller angle (its sine, squared), the normal is that between their closest points.
@@ -174,13 +174,24 @@ impl Contacts {
         meant.map(placed).collect()
     }
 
-    /// Turns their normals; those that have none wait.
-    pub(super) fn stand(&mut self, rows: &[Placed], normals: &[Option<DVec3>]) {
+    /// Turns their normals where these would stop what slides; what does not press and has none waits.
+    pub(super) fn stand(
+        &mut self,
+        rows: &[Placed],
+        normals: &[Option<DVec3>],
+        v: &[DVec3],
+        h: f64,
+        shares: [f64; 2],
+    ) {
         for (row, normal) in rows.iter().zip(normals) {
             let held = &mut self.held[row.row as usize];
+            let way = held.way(v, h, shares);
             match normal {
-                Some(normal) => held.turn(held.weights, *normal),
-                None => held.set_aside(),
+                Some(normal) if way.dot(*normal - held.normal) > FAST * held.kept => {
+                    held.turn(held.weights, *normal);
+                }
+                None if held.normal_force == 0.0 => held.set_aside(),
+                _ => {}
             }
         }
     }
