@@ -36,8 +36,11 @@ const ADDED: f64 = 0.1;
 /// An interval may stretch cloth beyond its limit by this share of what the response may stretch it.
 const OVER: f64 = 0.3;
 
-/// Times that cloth which the response has stretched beyond its limit gives way.
+/// Times that cloth which is stretched beyond its limit gives way.
 const EASINGS: u32 = 4;
+
+/// Faces beyond their limit, as a share of all, that it gives way for however they came there.
+const FEW: f64 = 0.005;
 
 /// Changes of length, as a share of the rest length, that store too little energy to look at it.
 const HARMLESS: f64 = 0.02;
@@ -342,23 +345,28 @@ impl<'a> Interval<'a> {
         })
     }
 
-    /// What the stages have stretched beyond its limit gives way to them, and what meets then is kept apart again, as long as
-    /// that helps. Stages move few vertices by little, which is much for the faces between these and their neighbours.
+    /// What is stretched beyond its limit gives way, and what meets then is kept apart again, as long as that helps. Stages move
+    /// few vertices by little, which is much for the faces between these and their neighbours. Where many faces are beyond
+    /// their limit, it cannot be met: then nothing gives way but what the stages have done.
     fn ease(&mut self, collider: &mut Collider) {
         let Some(dynamics) = self.terms.dynamics.filter(|_| self.coupling.is_some()) else {
             return;
         };
-        let proposed = &self.proposal.x;
-        let mut beyond = dynamics.stretched(proposed, &self.candidate.x);
+        let over = dynamics.strain(&self.candidate.x).over as f64;
+        let wanted = match over <= FEW * self.terms.start.mesh().faces().len() as f64 {
+            true => self.terms.start.positions(),
+            false => &self.proposal.x,
+        };
+        let mut beyond = dynamics.stretched(wanted, &self.candidate.x);
         for _ in 0..EASINGS {
             if beyond == 0.0 {
                 return;
             }
             let mut eased = self.candidate.clone();
-            dynamics.ease(proposed, &mut eased.x);
+            dynamics.ease(wanted, &mut eased.x);
             let known = self.response.proof.as_ref();
             let more = self.respond_to(&mut eased, collider, known);
-            let left = dynamics.stretched(proposed, &eased.x);
+            let left = dynamics.stretched(wanted, &eased.x);
             if more.left > self.response.left || left >= beyond {
                 return;
             }
