@@ -58,13 +58,13 @@ fn speeds(simulation: &Simulation) -> [f64; 2] {
 fn a_cloth_on_pillars_swings_out_and_rests() {
     let mut simulation = small("pillars", &[]).build().unwrap();
     // its free sides swing: slower and slower, and nothing keeps trembling
-    let [after_2s, after_4s, after_8s] = [120, 120, 240].map(|frames| {
+    let [after_2s, after_5s, after_8s] = [120, 180, 180].map(|frames| {
         for _ in 0..frames {
             assert_eq!(simulation.step().unwrap().intersections, 0);
         }
         speeds(&simulation)
     });
-    println!("median and largest, m/s: {after_2s:?}, {after_4s:?}, {after_8s:?}");
-    assert!(after_4s[0] < after_2s[0] && after_8s[0] < after_4s[0]);
-    assert!(after_8s[0] < 1e-3, "{after_8s:?}");
+    println!("median and largest, m/s: {after_2s:?}, {after_5s:?}, {after_8s:?}");
+    assert!(after_5s[0] < after_2s[0] && after_8s[0] < after_5s[0]);
+    assert!(after_5s[0] < 1e-3, "{after_5s:?}");
 }
