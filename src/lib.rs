@@ -28,6 +28,8 @@
 //! | [`io`] | mesh files in and out |
 //! | [`scene`] | scenes: TOML in, a simulation out |
 //! | [`record`] | result folders: written, continued, read, exported |
+//! | [`runs`] | many runs of one scene |
+//! | [`plain`] | the calls of the bindings, on plain arrays |
 //! | [`render`] | software pictures; internal |
 //! | [`error`] | what can be wrong, by name |
 //!
@@ -52,10 +54,12 @@ pub mod geometry;
 mod grid;
 pub mod io;
 mod layers;
+pub mod plain;
 pub mod record;
 pub mod render;
 pub mod resolve;
 pub mod response;
+pub mod runs;
 pub mod scene;
 #[doc(hidden)]
 pub mod script;

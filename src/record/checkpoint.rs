@@ -19,6 +19,7 @@ use super::error::{ResultError, damaged, read};
 use crate::dynamics::Tension;
 use crate::geometry::{Pair, Tangle};
 use crate::response::Pressed;
+use crate::scene::Scene;
 use crate::step::{Checkpoint, TICKS_PER_FRAME};
 
 const MAGIC: &[u8; 8] = b"PERCALC4";
@@ -67,34 +68,36 @@ impl Stored {
                            run the scene anew (--force replaces the folder)";
             return Err(damaged(folder, message.into()));
         }
-        let parse = || {
-            let (content, digest) = bytes.split_last_chunk::<32>()?;
-            if Sha256::digest(content)[..] != digest[..] {
-                return None;
-            }
-            let mut rest = content.strip_prefix(MAGIC)?;
-            let length = usize::try_from(take_u64(&mut rest)?).ok()?;
-            let (version, mut rest) = rest.split_at_checked(length)?;
-            let is_refused = take_u64(&mut rest)? == 1;
-            let (tick, interval) = (take_u64(&mut rest)?, take_u64(&mut rest)?);
-            let length = take_u64(&mut rest)?;
-            let (digest, vectors) = rest.split_first_chunk::<32>()?;
-            Some(Self {
-                path: path.clone(),
-                version: String::from_utf8_lossy(version).into_owned(),
-                is_refused,
-                seal: Seal {
-                    length,
-                    digest: *digest,
-                },
-                tick,
-                interval,
-                vectors: vectors.to_vec(),
-            })
-        };
-        parse().ok_or_else(|| {
+        Self::parse(&bytes, &path).ok_or_else(|| {
             let message = format!("damaged: it does not have the checksum at its end; {REMEDY}");
             damaged(&path, message)
+        })
+    }
+
+    /// What the bytes say, if they are whole.
+    fn parse(bytes: &[u8], path: &Path) -> Option<Self> {
+        let (content, digest) = bytes.split_last_chunk::<32>()?;
+        if Sha256::digest(content)[..] != digest[..] {
+            return None;
+        }
+        let mut rest = content.strip_prefix(MAGIC)?;
+        let length = usize::try_from(take_u64(&mut rest)?).ok()?;
+        let (version, mut rest) = rest.split_at_checked(length)?;
+        let is_refused = take_u64(&mut rest)? == 1;
+        let (tick, interval) = (take_u64(&mut rest)?, take_u64(&mut rest)?);
+        let length = take_u64(&mut rest)?;
+        let (digest, vectors) = rest.split_first_chunk::<32>()?;
+        Some(Self {
+            path: path.into(),
+            version: String::from_utf8_lossy(version).into_owned(),
+            is_refused,
+            seal: Seal {
+                length,
+                digest: *digest,
+            },
+            tick,
+            interval,
+            vectors: vectors.to_vec(),
         })
     }
 
@@ -136,6 +139,45 @@ impl Stored {
             let message = format!("not a checkpoint of these objects; {REMEDY}");
             damaged(&self.path, message)
         })
+    }
+}
+
+/// A checkpoint as bytes, to be kept by somebody else; says of which scene it is.
+pub fn pack(checkpoint: &Checkpoint, scene: &Scene) -> Vec<u8> {
+    bytes_of_checkpoint(Some(checkpoint), &seal_of(scene))
+}
+
+/// The checkpoint that [`pack`] made bytes of.
+///
+/// # Errors
+/// The bytes are damaged, or of another scene or version.
+pub fn unpack(bytes: &[u8], scene: &Scene, vertex_count: usize) -> Result<Checkpoint, ResultError> {
+    let path = PathBuf::from("checkpoint");
+    let different = |message: String| ResultError::Different {
+        path: path.clone(),
+        message,
+    };
+    let stored = Stored::parse(bytes, &path).ok_or_else(|| {
+        damaged(
+            &path,
+            "damaged: these are not the bytes of a checkpoint; take another one".into(),
+        )
+    })?;
+    if stored.version != VERSION {
+        let message = format!("of version {}, this is {VERSION}", stored.version);
+        return Err(different(message));
+    }
+    if stored.seal != seal_of(scene) {
+        return Err(different("it is one of another scene".into()));
+    }
+    stored.checkpoint(vertex_count)
+}
+
+/// Stands for the checksums of a folder where there is none: the scene.
+fn seal_of(scene: &Scene) -> Seal {
+    Seal {
+        length: 0,
+        digest: Sha256::digest(scene.to_text()).into(),
     }
 }
 

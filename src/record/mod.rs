@@ -32,9 +32,12 @@ mod holding;
 mod lock;
 mod recording;
 mod result;
+mod run;
 mod summary;
 
+pub use checkpoint::{pack, unpack};
 pub use error::ResultError;
 pub use recording::Recording;
 pub use result::ResultFolder;
+pub use run::{Earlier, RunError, run};
 pub use summary::{Stopped, Summary};

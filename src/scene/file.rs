@@ -144,6 +144,14 @@ impl Scene {
         Self::read(text, origin, Variant::Full, None)
     }
 
+    /// The same with the files that it names, found relative to `base`.
+    ///
+    /// # Errors
+    /// See [`Scene::from_text`]; files that cannot be read.
+    pub fn from_text_in(text: &str, origin: &str, base: &Path) -> Result<Self, SceneError> {
+        Self::read(text, origin, Variant::Full, Some(base))
+    }
+
     fn read(
         text: &str,
         origin: &str,
@@ -198,6 +206,43 @@ impl Scene {
             scene.resolve_files(base, &Known::new()).map_err(in_value)?;
         }
         Ok(scene.with_source(origin, base, table))
+    }
+
+    /// A scene from values, as [`Scene::from_text`] has them in TOML; `origin` names it in errors, paths are relative to `base`.
+    ///
+    /// # Errors
+    /// See [`SceneError`]; the key is named, there are no lines.
+    ///
+    /// # Examples
+    /// ```
+    /// use percale::Scene;
+    ///
+    /// let table = toml::toml! {
+    ///     frames = 2
+    ///     cloth = [{ name = "a", shape = { kind = "sheet", size = [1.0, 1.0], cells = [2, 2] } }]
+    /// };
+    /// assert_eq!(Scene::from_table(table, "mine", "")?.frames, 2);
+    /// # Ok::<(), percale::SceneError>(())
+    /// ```
+    pub fn from_table(
+        table: toml::Table,
+        origin: &str,
+        base: impl AsRef<Path>,
+    ) -> Result<Self, SceneError> {
+        let base = base.as_ref();
+        let mut table = toml::Value::Table(table);
+        let wrong = |problem| SceneError::value(origin, in_words(problem));
+        form::check(&table).map_err(wrong)?;
+        read_fabrics(&mut table, Some(base)).map_err(wrong)?;
+        let mut scene: Self = (table.clone().try_into())
+            .map_err(|error| SceneError::value(origin, explain(error)))?;
+        scene.small.clear();
+        if let Some(table) = table.as_table_mut() {
+            table.remove("small");
+        }
+        scene.check().map_err(wrong)?;
+        scene.resolve_files(base, &Known::new()).map_err(wrong)?;
+        Ok(scene.with_source(origin, Some(base), table))
     }
 
     /// The scene as TOML with every default written out; reading it back gives the same scene.

@@ -21,7 +21,7 @@ use std::time::Instant;
 
 use glam::DVec3;
 
-use crate::dynamics::{Dynamics, Energy, Tension};
+use crate::dynamics::{Attraction, Dynamics, Energy, Tension};
 use crate::error::{StartError, StepError, ValueError};
 use crate::geometry::mesh::check_positions;
 use crate::geometry::{Collider, Margin, Mesh, Pair, Proximity, Scope, Tangle};
@@ -86,6 +86,8 @@ pub struct Simulation {
     interval: u64,
     pressed: Vec<Pressed>,
     tension: Vec<Tension>,
+    /// Pulls of somebody's hand.
+    pulls: Vec<Attraction>,
     /// Made when something is tangled.
     cure: Option<Cure>,
     /// Of all paths of tangles, in metres.
@@ -176,6 +178,7 @@ impl Simulation {
             interval,
             pressed: Vec::new(),
             tension: Vec::new(),
+            pulls: Vec::new(),
             cure: None,
             contour_length: 0.0,
         };
@@ -187,7 +190,7 @@ impl Simulation {
     fn look_at_tangles(&mut self, phases: &mut Phases) {
         if self.state.tangles().is_empty() {
             if self.cure.take().is_some() {
-                self.dynamics.attract(Vec::new());
+                self.dynamics.attract(self.pulls.clone());
                 self.contour_length = 0.0;
             }
             return;
@@ -196,8 +199,43 @@ impl Simulation {
         let (mesh, surfaces) = (self.state.mesh(), &self.surfaces);
         let cure = self.cure.get_or_insert_with(|| Cure::new(mesh, surfaces));
         let seen = cure.look(&mut self.state, frame, phases);
-        self.dynamics.attract(seen.attractions);
+        let mut attractions = seen.attractions;
+        attractions.extend(self.pulls.iter().cloned());
+        self.dynamics.attract(attractions);
         self.contour_length = seen.contour_length;
+    }
+
+    /// Lets exactly these pulls act from now on, beside those that untangle: a hand that draws the cloth. They are no part of a
+    /// [`Checkpoint`]: whoever pulls says so again.
+    ///
+    /// # Errors
+    /// A pull with numbers that are not finite, without a time to take, or on vertices that the mesh does not have.
+    pub fn pull(&mut self, pulls: Vec<Attraction>) -> Result<(), ValueError> {
+        let count = self.state.mesh().vertex_count();
+        for (at, pull) in pulls.iter().enumerate() {
+            let is_part = |&(v, w): &(u32, f64)| (v as usize) < count && w.is_finite();
+            let numbers = [pull.share, pull.reach, pull.damping, pull.lag];
+            let is_usable = pull.parts.iter().all(is_part)
+                && pull.wanted.is_finite()
+                && numbers
+                    .iter()
+                    .all(|number| number.is_finite() && *number >= 0.0)
+                && pull.lag > 0.0;
+            if !is_usable {
+                return Err(ValueError::Number {
+                    what: "pull",
+                    at: Some(at),
+                    value: f64::NAN,
+                    expected: "finite and at least 0, with a lag above 0, of vertices of this mesh",
+                });
+            }
+        }
+        self.pulls = pulls;
+        self.look_at_tangles(&mut Phases::default());
+        if self.state.tangles().is_empty() {
+            self.dynamics.attract(self.pulls.clone());
+        }
+        Ok(())
     }
 
     /// The certified state.

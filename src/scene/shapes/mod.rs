@@ -8,6 +8,7 @@
 mod check;
 mod file;
 mod grids;
+mod mesh;
 mod rings;
 mod sphere;
 mod tangle;
@@ -19,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use self::check::Check;
 pub use self::file::FromFile;
 pub use self::grids::{Crevice, Cuboid, Plane, Prism, Sheet, Trough};
+pub use self::mesh::Given;
 pub use self::rings::{Cone, Cylinder, Disc, Funnel, Needle, Skirt, Tube, Wire};
 pub use self::sphere::Sphere;
 pub use self::tangle::Tangle;
@@ -36,7 +38,7 @@ trait Generator {
     fn triangles(&self) -> Result<Triangles, String>;
 }
 
-/// A shape with its parameters, as a scene names it. Lengths in metres, Y up; all but `file` and `tangle` are centred on the origin.
+/// A shape with its parameters, as a scene names it. Lengths in metres, Y up; all but `file`, `mesh` and `tangle` are centred on the origin.
 ///
 /// Closed surfaces face outwards, floors and channels up. `cells` and `segments` set the resolution.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -63,6 +65,7 @@ pub enum Shape {
     Wire(Wire),
     Tangle(Tangle),
     File(FromFile),
+    Mesh(Given),
 }
 
 /// Vertices and faces of a shape.
@@ -108,6 +111,7 @@ impl Shape {
             Self::Wire(shape) => shape,
             Self::Tangle(shape) => shape,
             Self::File(shape) => shape,
+            Self::Mesh(shape) => shape,
         }
     }
 
