@@ -1,6 +1,6 @@
 //! `percale compare`: methods side by side, from the same states.
 
-mod page;
+pub(crate) mod page;
 
 use std::fmt::Write as _;
 use std::fs;

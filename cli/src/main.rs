@@ -12,13 +12,17 @@ mod forecast;
 mod inputs;
 mod interrupt;
 mod output;
+mod play;
 mod progress;
 mod render;
+mod report;
 mod resolve;
 mod run;
 mod scenes;
 mod stages;
+mod sweep;
 mod untangle;
+mod view;
 
 use std::process::ExitCode;
 
@@ -47,7 +51,10 @@ enum Command {
     Bench(bench::Bench),
     Render(render::Render),
     Resolve(resolve::Resolve),
+    Sweep(sweep::Sweep),
     Untangle(untangle::Untangle),
+    View(view::View),
+    Play(play::Play),
 }
 
 /// More threads than any machine has cores; each takes a stack, and all of them time to start.
@@ -81,7 +88,10 @@ fn main() -> ExitCode {
         Command::Bench(bench) => bench.run(),
         Command::Render(render) => render.run(),
         Command::Resolve(resolve) => resolve.run(),
+        Command::Sweep(sweep) => sweep.run(),
         Command::Untangle(untangle) => untangle.run(),
+        Command::View(view) => view.run(),
+        Command::Play(play) => play.run(),
     };
     result.unwrap_or_else(|failure: Failure| {
         failure.report();

@@ -15,6 +15,7 @@ use crate::forecast;
 use crate::interrupt::Interrupt;
 use crate::output::say;
 use crate::progress::Progress;
+use crate::report;
 use crate::stages::stage_list;
 
 /// Run a scene and write its motion to a result folder
@@ -46,6 +47,9 @@ pub(crate) struct Run {
     /// Replace an earlier result in the folder
     #[arg(long, conflicts_with = "resume")]
     force: bool,
+    /// Write a page with totals, plots and pictures when the run ends [default: report.html in the result folder]
+    #[arg(long, value_name = "FILE", num_args = 0..=1)]
+    report: Option<Option<PathBuf>>,
     /// Print the totals as one JSON object
     #[arg(long)]
     json: bool,
@@ -84,6 +88,12 @@ impl Run {
             "all finished frames are whole, continue with --resume",
         )?;
         let summary = go(&mut simulation, &mut folder, frames, &progress, &interrupt)?;
+        if let Some(file) = &self.report {
+            let file = file.clone().unwrap_or_else(|| path.join("report.html"));
+            let about = describe(&summary, &path.display().to_string());
+            report::write(&path, &file, &about, &summary)?;
+            eprintln!("report in {}", file.display());
+        }
         self.report(&summary, &path)?;
         if interrupt.came() && simulation.frame() < frames {
             eprintln!(

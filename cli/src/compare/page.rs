@@ -17,7 +17,7 @@ const BOTTOM: f64 = 24.0;
 /// What is plotted: title, unit, value of a frame.
 type Curve = (&'static str, fn(&Frame) -> Option<f64>);
 
-const CURVES: [Curve; 6] = [
+const CURVES: [Curve; 11] = [
     ("response, ms of processor time", |f| {
         Some(f.figures.phases.respond_ms)
     }),
@@ -36,6 +36,15 @@ const CURVES: [Curve; 6] = [
         |f| Some(f.figures.energy_lost()),
     ),
     ("sliding kept", |f| f.figures.sliding_kept()),
+    ("impacts", |f| Some(f.figures.impacts.total() as f64)),
+    ("rounds of stages", |f| Some(f.figures.calls() as f64)),
+    ("retries", |f| Some(f.figures.retries as f64)),
+    ("kinetic energy at the end of the frame, J", |f| {
+        Some(f.figures.kinetic_energy)
+    }),
+    ("largest strain, %", |f| {
+        Some(100.0 * f.figures.largest_strain)
+    }),
 ];
 
 /// The page: totals, plots, pictures by frame and method.
@@ -159,13 +168,13 @@ fn plot(figures: &[Compared], value: fn(&Frame) -> Option<f64>) -> String {
     svg
 }
 
-fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let text = text.replace('&', "&amp;").replace('<', "&lt;");
     text.replace('>', "&gt;").replace('"', "&quot;")
 }
 
 /// RFC 4648, section 4.
-fn base64(bytes: &[u8]) -> String {
+pub(crate) fn base64(bytes: &[u8]) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for three in bytes.chunks(3) {

@@ -92,7 +92,7 @@ impl<'a> Source<'a> {
 pub(crate) struct Stage<'a> {
     source: Source<'a>,
     pub(crate) camera: Camera,
-    grounds: Vec<bool>,
+    pub(crate) grounds: Vec<bool>,
     strain: Option<Strain>,
     /// Whether intersection paths are drawn.
     pub(crate) shows_paths: bool,
@@ -228,7 +228,7 @@ impl<'a> Stage<'a> {
     }
 
     /// Front and back of each body.
-    fn colours(&self) -> Vec<[Colour; 2]> {
+    pub(crate) fn colours(&self) -> Vec<[Colour; 2]> {
         let mut cloths = CLOTHS.into_iter().cycle();
         (self.source.mesh().bodies().iter().zip(&self.grounds))
             .map(|(body, ground)| match body.kind {
@@ -268,7 +268,7 @@ fn inside_faces(mesh: &Mesh, analysis: &Analysis) -> Vec<Option<Kind>> {
     of_face
 }
 
-fn curves(analysis: &Analysis, x: &[DVec3]) -> Vec<(Kind, Vec<DVec3>)> {
+pub(crate) fn curves(analysis: &Analysis, x: &[DVec3]) -> Vec<(Kind, Vec<DVec3>)> {
     let contours = (0u32..).zip(&analysis.contours);
     contours
         .flat_map(|(number, contour)| {

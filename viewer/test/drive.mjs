@@ -1,0 +1,240 @@
+// Drives the page in headless Chromium: `node test/drive.mjs PERCALE [SCREENSHOT-FOLDER]`. Ends with code 1 if anything is not as it should be.
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { chromium } from "playwright-core";
+
+const percale = resolve(process.argv[2] ?? "../target/release/percale");
+const pictures = process.argv[3];
+const work = mkdtempSync(join(tmpdir(), "percale-viewer-"));
+const servers = [];
+const complaints = [];
+const began = Date.now();
+const say = (text) => console.log(`${((Date.now() - began) / 1000).toFixed(1).padStart(6)} s  ${text}`);
+
+function run(...args) {
+  const done = spawnSync(percale, args, { encoding: "utf8" });
+  assert.equal(done.status, 0, `percale ${args.join(" ")}: ${done.stderr}`);
+  return done.stdout;
+}
+
+async function serve(...args) {
+  const server = spawn(percale, [...args, "--no-open"], { stdio: ["ignore", "pipe", "pipe"] });
+  servers.push(server);
+  let errors = "";
+  server.stderr.on("data", (data) => (errors += data));
+  return new Promise((found, failed) => {
+    server.stdout.once("data", (data) => found(String(data).trim()));
+    server.once("exit", () => failed(new Error(`percale ${args.join(" ")}: ${errors}`)));
+  });
+}
+
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+  args: ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run"],
+});
+
+async function open(url, size = { width: 900, height: 600 }) {
+  const page = await browser.newPage({ viewport: size });
+  page.on("console", (message) => ["error", "warning"].includes(message.type()) && !/GPU stall|GL Driver/.test(message.text()) && complaints.push(`${url}: ${message.text()}`));
+  page.on("pageerror", (error) => complaints.push(`${url}: ${error.message}`));
+  await page.goto(url);
+  await until(page, "the first frame", "window.percale && percale.state().updates > 0");
+  return page;
+}
+
+/** Waits until an expression is true in the page; the page's policy forbids it to evaluate texts itself. */
+async function until(page, what, expression, seconds = 30) {
+  const end = Date.now() + 1000 * seconds;
+  for (;;) {
+    if (await page.evaluate(expression)) return;
+    if (Date.now() > end) assert.fail(`no ${what} after ${seconds} s: ${JSON.stringify(await page.evaluate("window.percale?.state()"))}`);
+    await new Promise((done) => setTimeout(done, 50));
+  }
+}
+
+const state = (page) => page.evaluate("percale.state()");
+/** The canvas as it is after the next picture was drawn. */
+const picture = (page) =>
+  page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(document.querySelector("#view canvas").toDataURL())))));
+const shot = async (page, name) => pictures && (await page.screenshot({ path: join(pictures, `${name}.png`) }));
+
+async function changes(page, what, action) {
+  const before = await picture(page);
+  await action();
+  const end = Date.now() + 15000;
+  while ((await picture(page)) === before) {
+    assert.ok(Date.now() < end, `${what}: the picture stays the same`);
+  }
+  say(what);
+}
+
+async function seek(page, frame) {
+  await page.locator("#scrub").fill(String(frame));
+  await until(page, `frame ${frame}`, `percale.state().shown === ${frame}`);
+}
+
+async function aRun() {
+  const folder = join(work, "drop");
+  run("run", "drop", "--small", "--frames", "40", "-o", folder);
+  const page = await open(await serve("view", folder));
+  assert.equal((await state(page)).frames, 41);
+  await changes(page, "scrubs", () => seek(page, 35));
+  for (const mode of ["sides", "body", "strain", "impacts", "zones", "cloth"]) {
+    await changes(page, `colours by ${mode}`, () => page.selectOption("#mode", mode));
+  }
+  await changes(page, "edges", () => page.check("#wire"));
+  await changes(page, "no edges", () => page.uncheck("#wire"));
+  await changes(page, "hides the cloth", () => page.uncheck("#body-0"));
+  await changes(page, "shows it", () => page.check("#body-0"));
+  await changes(page, "turns", async () => {
+    await page.mouse.move(60, 60);
+    await page.mouse.down();
+    await page.mouse.move(160, 90, { steps: 4 });
+    await page.mouse.up();
+  });
+  const plot = await page.locator("#plot").boundingBox();
+  await page.mouse.click(plot.x + 0.5 * plot.width, plot.y + 0.5 * plot.height);
+  const clicked = (await state(page)).frame;
+  assert.ok(clicked > 12 && clicked < 28, `a click in the middle of the plot goes to frame ${clicked}`);
+  for (const series of ["rounds", "energy", "strain", "wall"]) await page.selectOption("#series", series);
+  await seek(page, 0);
+  await page.selectOption("#speed", "4");
+  await page.click("#play");
+  await until(page, "end of playing", "percale.state().frame === 40 && !percale.state().playing");
+  await page.selectOption("#mode", "strain");
+  await seek(page, 30);
+  await shot(page, "view");
+  say("plays to the end");
+  await page.close();
+
+  const file = join(work, "drop.html");
+  run("view", folder, "--html", file);
+  const inside = await open(pathToFileURL(file).href);
+  await changes(inside, "a file of its own scrubs", () => seek(inside, 30));
+  await changes(inside, "and colours by zones", () => inside.selectOption("#mode", "zones"));
+  // 16 bits over a cloth of one metre: what the page shows is what was certified, to a hundredth of a millimetre
+  const served = await open(await serve("view", folder));
+  await seek(served, 30);
+  const [a, b] = await Promise.all([inside, served].map((page) => page.evaluate("Array.from({length: 289}, (_, v) => percale.vertex(v)).flat()")));
+  const apart = Math.max(...a.map((x, i) => Math.abs(x - b[i])));
+  assert.ok(apart < 2e-5, `positions in the file are off by ${apart} m`);
+  await inside.close();
+  await served.close();
+}
+
+async function meshes() {
+  const still = await open(await serve("view", "tangles/closed"));
+  await until(still, "names of paths", `/CLOSED/.test(document.querySelector("#legend").textContent)`);
+  await shot(still, "paths");
+  await changes(still, "paths of a mesh", () => still.uncheck("#paths"));
+  await still.close();
+
+  const [before, after] = ["before", "after"].map((name) => join(work, `${name}.obj`));
+  const sheet = (y) => `v 0 0 0\nv 1 0 0\nv 0 0 1\nv 1 ${y} 1\nf 1 3 2\nf 2 3 4\n`;
+  writeFileSync(before, sheet(0));
+  writeFileSync(after, sheet(0.7));
+  const pair = await open(await serve("view", before, after));
+  await changes(pair, "before and after", () => seek(pair, 1));
+  await pair.close();
+}
+
+async function following() {
+  const folder = join(work, "going");
+  const going = spawn(percale, ["run", "drop", "--small", "--frames", "60", "-o", folder, "--set", "cloth.0.shape.cells=[24, 24]"], { stdio: "ignore" });
+  servers.push(going);
+  while (!statSync(join(folder, "checkpoint"), { throwIfNoEntry: false })) await new Promise((done) => setTimeout(done, 20));
+  const page = await open(await serve("view", folder));
+  await until(page, "end of the run", "percale.state().complete && percale.state().frames === 61", 90);
+  await until(page, "the last frame", "percale.state().shown === 60");
+  say("follows a run to its end");
+  await page.close();
+}
+
+async function refused() {
+  const folder = join(work, "refused");
+  const scene = join(work, "refused.toml");
+  writeFileSync(scene, `frames = 1\nthickness = 1e-3\n[[cloth]]\nname = "a"\nshape = { kind = "sheet", size = [1.0, 1.0], cells = [4, 4] }\n[[cloth]]\nname = "b"\nshape = { kind = "sheet", size = [1.0, 1.0], cells = [4, 4] }\nposition = [0.3, 0.01, 0.3]\nrotation = [40.0, 0.0, 0.0]\n`);
+  const done = spawnSync(percale, ["run", scene, "-o", folder], { encoding: "utf8" });
+  assert.equal(done.status, 2, done.stderr);
+  const page = await open(await serve("view", folder));
+  assert.match(await page.locator("#banner").textContent(), /refused/);
+  await until(page, "paths of a refused start", `document.querySelector("#legend").textContent !== ""`);
+  say("a refused start with its paths");
+  await page.close();
+}
+
+/** 50 thousand triangles: the time of the script for a frame, without that of the graphics. */
+async function speed() {
+  const folder = join(work, "large");
+  run("run", "drop", "--small", "--frames", "6", "-o", folder, "--set", "cloth.0.shape.cells=[158, 158]", "--set", "cloth.0.position=[0.0, 2.0, 0.0]");
+  const page = await open(await serve("view", folder), { width: 500, height: 400 });
+  for (const mode of ["cloth", "strain", "zones"]) {
+    await page.selectOption("#mode", mode);
+    for (let n = 0; n < 7; n++) await seek(page, n);
+    await page.evaluate("percale.forget()");
+    for (let k = 0; k < 4; k++) for (let n = 0; n < 7; n++) await seek(page, n);
+    const { median, worst } = await state(page);
+    say(`script for a frame of 50 k triangles by ${mode}: median ${median.toFixed(2)} ms, worst ${worst.toFixed(2)} ms`);
+    assert.ok(median <= 4, `more than 4 ms: ${median}`);
+  }
+  await page.close();
+}
+
+async function play() {
+  const page = await open(await serve("play", "drop", "--set", "cloth.0.shape.cells=[31, 31]", "--set", "obstacle.ball.shape.subdivisions=3"), { width: 640, height: 480 });
+  await changes(page, "steps", async () => {
+    for (let k = 0; k < 3; k++) await page.click("#step");
+    await until(page, "third frame", "percale.state().frame >= 3");
+  });
+  await page.click("#play");
+  await until(page, "frames of a live run", "percale.state().frame > 45", 60);
+  say(`live: ${(await state(page)).rate.toFixed(1)} frames/s into a browser that draws in software`);
+  const middle = 16 * 32 + 16;
+  const x = await page.evaluate(`percale.vertex(${middle})`);
+  const [px, py] = await page.evaluate(`percale.project([${x}])`);
+  await page.mouse.move(px, py);
+  await page.mouse.down();
+  await page.mouse.move(px + 10, py - 110, { steps: 6 });
+  await until(page, "cloth that follows the mouse", `percale.vertex(${middle})[1] > ${x[1] + 0.08}`, 20);
+  await shot(page, "play");
+  await page.mouse.up();
+  say("drags");
+  const drift = async () => page.evaluate("Array.from({length: 1024}, (_, v) => percale.vertex(v)[0]).reduce((a, b) => a + b) / 1024");
+  const still = await drift();
+  await page.locator("#wind").fill("15");
+  const end = Date.now() + 20000;
+  while ((await drift()) < still + 0.01) assert.ok(Date.now() < end, "wind does not move the cloth");
+  say("wind blows");
+  for (const [slider, value] of [["friction", "0.8"], ["thickness", "2"]]) await page.locator(`#${slider}`).fill(value);
+  await page.selectOption("#response", "impulses");
+  await page.selectOption("#mode", "zones");
+  const { frame } = await state(page);
+  await until(page, "frames after the settings", `percale.state().frame > ${frame + 5}`);
+  assert.equal(await page.locator("#banner").isHidden(), true, await page.locator("#banner").textContent());
+  await page.click("#play");
+  await until(page, "pause", "percale.state().running === false");
+  await page.click("#restart");
+  await until(page, "a new start", "percale.state().frame === 0");
+  say("settings, pause, restart");
+  await page.close();
+}
+
+let code = 0;
+try {
+  for (const part of [aRun, meshes, refused, following, speed, play]) await part();
+  assert.deepEqual(complaints, [], "what the browser complained of");
+  say("all as it should be");
+} catch (error) {
+  console.error(error);
+  console.error(complaints.join("\n"));
+  code = 1;
+} finally {
+  await browser.close();
+  for (const server of servers) server.kill();
+  rmSync(work, { recursive: true, force: true });
+}
+process.exit(code);
