@@ -16,14 +16,18 @@ need "cargo --version" "install Rust from https://rustup.rs"
 need "cargo fmt --version" "rustup component add rustfmt"
 need "cargo clippy --version" "rustup component add clippy"
 need "python3 --version" "install Python 3.10 or later"
+need "cc --version" "install a C compiler (Debian, Ubuntu: apt install build-essential)"
 
 step cargo fmt --all --check
 step cargo clippy --workspace --all-targets -- -D warnings
 step cargo test --workspace
 RUSTDOCFLAGS="-D warnings" step cargo doc --workspace --no-deps
 step cargo build --release
+step viewer/test.sh
 
 # The peers' checks: other people's code judges our frames, in an environment of its own.
 step tests/python/venv.sh .venv
 step .venv/bin/python -m pip install --quiet --disable-pip-version-check -r tests/python/requirements.txt
+step .venv/bin/python -m pip install --quiet --disable-pip-version-check --force-reinstall --no-deps ./python
 step .venv/bin/python -m pytest -q tests/python
+step .venv/bin/python -m pytest -q --doctest-modules --pyargs percale

@@ -1,0 +1,150 @@
+//! `Simulation`: a scene that is stepped.
+
+use std::path::Path;
+
+use numpy::PyArray2;
+use percale::Scene;
+use percale::record::{pack, unpack};
+use percale::scene::{BUILTIN, SceneError, Variant};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+
+use crate::arrays::{moved, table};
+use crate::errors::{of_result, of_scene, of_start, of_step};
+use crate::values::{dictionary, table_of, toml_of};
+
+/// Names of the scenes that come with the library.
+#[pyfunction]
+pub(crate) fn scenes() -> Vec<&'static str> {
+    BUILTIN.iter().map(|(name, _)| *name).collect()
+}
+
+/// A scene by name, from a file or from a dictionary, with changes.
+pub(crate) fn scene_of(
+    py: Python<'_>,
+    source: &Bound<'_, PyAny>,
+    base: &str,
+    small: bool,
+    changes: &Bound<'_, PyDict>,
+) -> PyResult<Scene> {
+    let raise = |error: SceneError| of_scene(py, error);
+    let scene = match source.cast::<PyDict>() {
+        Ok(_) if small => {
+            let message =
+                "small: a scene that is a dictionary has no small variant; change its values";
+            return Err(PyValueError::new_err(message));
+        }
+        Ok(table) => {
+            Scene::from_table(table_of(table, "scene")?, "scene", Path::new(base)).map_err(raise)?
+        }
+        Err(_) => {
+            let name: String = source.extract()?;
+            let variant = if small { Variant::Small } else { Variant::Full };
+            Scene::load_variant(&name, variant).map_err(raise)?
+        }
+    };
+    let mut all = Vec::new();
+    for (key, value) in changes {
+        let key: String = key.extract()?;
+        let value = toml_of(&value, &key)?;
+        all.push((key, value));
+    }
+    scene.set_all(all).map_err(raise)
+}
+
+/// The objects of a mesh: name, whether it is cloth, first and last vertex, first and last face.
+pub(crate) fn objects(mesh: &percale::Mesh) -> Vec<(String, bool, [u32; 2], [u32; 2])> {
+    let object = |body: &percale::geometry::Body| {
+        let is_cloth = body.kind == percale::geometry::BodyKind::Cloth;
+        let (v, f) = (&body.vertices, &body.faces);
+        (
+            body.name.clone(),
+            is_cloth,
+            [v.start, v.end],
+            [f.start, f.end],
+        )
+    };
+    mesh.bodies().iter().map(object).collect()
+}
+
+#[pyclass(module = "percale._percale")]
+pub(crate) struct Simulation {
+    scene: Scene,
+    simulation: percale::Simulation,
+}
+
+#[pymethods]
+impl Simulation {
+    #[new]
+    fn new<'py>(
+        py: Python<'py>,
+        source: &Bound<'py, PyAny>,
+        base: &str,
+        small: bool,
+        changes: &Bound<'py, PyDict>,
+    ) -> PyResult<Self> {
+        let scene = scene_of(py, source, base, small, changes)?;
+        let simulation = py.detach(|| scene.build());
+        let simulation = simulation.map_err(|error| of_scene(py, error))?;
+        Ok(Self { scene, simulation })
+    }
+
+    /// One output frame.
+    fn step<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let report = py.detach(|| self.simulation.step());
+        let frame = self.simulation.frame() + 1;
+        let report = report.map_err(|error| of_step(py, &error, Some(frame)))?;
+        py.check_signals()?;
+        dictionary(py, &report)
+    }
+
+    fn positions<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<f64>> {
+        moved(py, self.simulation.state().positions().to_vec())
+    }
+
+    fn velocities<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<f64>> {
+        moved(py, self.simulation.state().velocities().to_vec())
+    }
+
+    fn faces<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<u32>> {
+        table(py, self.simulation.state().mesh().faces().to_vec())
+    }
+
+    fn mass(&self) -> Vec<f64> {
+        self.simulation.mass().to_vec()
+    }
+
+    fn frame(&self) -> u64 {
+        self.simulation.frame()
+    }
+
+    fn frames(&self) -> u64 {
+        self.scene.frames
+    }
+
+    fn fps(&self) -> f64 {
+        self.scene.fps
+    }
+
+    fn objects(&self) -> Vec<(String, bool, [u32; 2], [u32; 2])> {
+        objects(self.simulation.state().mesh())
+    }
+
+    /// The scene with every default, as TOML.
+    fn scene(&self) -> String {
+        self.scene.to_text()
+    }
+
+    fn checkpoint<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &pack(&self.simulation.checkpoint(), &self.scene))
+    }
+
+    fn restore(&mut self, py: Python<'_>, bytes: &[u8]) -> PyResult<()> {
+        let count = self.simulation.state().mesh().vertex_count();
+        let checkpoint =
+            unpack(bytes, &self.scene, count).map_err(|error| of_result(py, &error))?;
+        let restored = py.detach(|| self.simulation.restore(checkpoint));
+        restored.map_err(|error| of_start(py, &error))
+    }
+}
