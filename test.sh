@@ -28,6 +28,9 @@ step viewer/test.sh
 # The peers' checks: other people's code judges our frames, in an environment of its own.
 step tests/python/venv.sh .venv
 step .venv/bin/python -m pip install --quiet --disable-pip-version-check -r tests/python/requirements.txt
-step .venv/bin/python -m pip install --quiet --disable-pip-version-check --force-reinstall --no-deps ./python
+rm -rf target/wheels
+step .venv/bin/python -m pip wheel --quiet --disable-pip-version-check --no-deps -w target/wheels ./python
+step .venv/bin/python -m pip install --quiet --disable-pip-version-check --force-reinstall --no-deps target/wheels/*.whl
 step .venv/bin/python -m pytest -q tests/python
 step .venv/bin/python -m pytest -q --doctest-modules --pyargs percale
+step tests/python/oldest.sh "$(echo "$PWD"/target/wheels/*.whl)" "$PWD/.venv-oldest"

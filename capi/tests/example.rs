@@ -1,4 +1,4 @@
-//! The C example, compiled and run against the shared library.
+//! C programs, compiled and run against the shared library: the example, that of the guide, and ten thousand bad calls.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -15,15 +15,18 @@ fn library() -> PathBuf {
         .into()
 }
 
-/// Compiles the example with warnings as errors, as C and as C++ does it.
-fn compiled(folder: &Path) -> PathBuf {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let program = folder.join("falling");
+fn here() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Compiles a program with warnings as errors.
+fn compiled(source: &Path, folder: &Path) -> PathBuf {
+    let program = folder.join("program");
     let done = Command::new("cc")
         .args(["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic"])
         .arg("-I")
-        .arg(here.join("include"))
-        .arg(here.join("examples/falling.c"))
+        .arg(here().join("include"))
+        .arg(source)
         .arg("-L")
         .arg(library())
         .args(["-lpercale_c", "-lm", "-o"])
@@ -49,7 +52,7 @@ fn ran(program: &Path, arguments: &[&str]) -> Output {
 #[test]
 fn the_example_falls_untangles_steps_and_is_refused_what_is_wrong() {
     let folder = tempfile::tempdir().unwrap();
-    let program = compiled(folder.path());
+    let program = compiled(&here().join("examples/falling.c"), folder.path());
     let done = ran(&program, &[]);
     assert!(done.status.success(), "{done:?}");
     assert!(String::from_utf8_lossy(&done.stdout).contains("all is well"));
@@ -58,7 +61,7 @@ fn the_example_falls_untangles_steps_and_is_refused_what_is_wrong() {
 #[test]
 fn a_run_from_c_has_the_hash_of_the_library() {
     let folder = tempfile::tempdir().unwrap();
-    let program = compiled(folder.path());
+    let program = compiled(&here().join("examples/falling.c"), folder.path());
     let scene = folder.path().join("scene.toml");
     let text = "frames = 9\n[[cloth]]\nname = \"a\"\nposition = [0, 0.26, 0]\nshape = { kind = \"sheet\", size = [1, 1], cells = [6, 6] }\n\
                 [[obstacle]]\nname = \"ball\"\nshape = { kind = \"sphere\", radius = 0.25, subdivisions = 1 }\n";
@@ -76,4 +79,34 @@ fn a_run_from_c_has_the_hash_of_the_library() {
     let earlier = percale::record::Earlier::Refuse;
     let summary = percale::record::run(&scene, &mut simulation, &again, 3, earlier, each).unwrap();
     assert_eq!(report["hash"], summary.hash.as_str());
+}
+
+#[test]
+fn the_c_program_of_the_guide_runs() {
+    let page = std::fs::read_to_string(here().join("../docs/guide/own-integrator.md")).unwrap();
+    let (_, program) = page.split_once("```c\n").expect("a C program");
+    let (program, _) = program.split_once("```").expect("its end");
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("program.c");
+    std::fs::write(&source, program).unwrap();
+    let done = ran(&compiled(&source, folder.path()), &[]);
+    assert!(done.status.success(), "{done:?}");
+}
+
+#[test]
+fn bad_calls_are_refused_and_nothing_crashes() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = compiled(&here().join("tests/bad_calls.c"), folder.path());
+    let done = ran(&program, &[]);
+    assert!(done.status.success(), "{done:?}");
+    let text = String::from_utf8(done.stdout).unwrap();
+    let counts: Vec<u32> = text
+        .split_whitespace()
+        .map(|n| n.parse().unwrap())
+        .collect();
+    assert_eq!(counts[0] + counts[1], 10_000);
+    assert!(
+        counts[0] > 500 && counts[1] > 2_500,
+        "both kinds are there: {text}"
+    );
 }

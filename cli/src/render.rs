@@ -342,11 +342,11 @@ fn is_png(path: &Path) -> bool {
         .is_some_and(|e| e.eq_ignore_ascii_case("png"))
 }
 
-fn save(image: &Image, file: &Path) -> Result<(), Failure> {
+pub(crate) fn save(image: &Image, file: &Path) -> Result<(), Failure> {
     write_atomically(file, |out| image.write_png(out)).map_err(|e| cannot_write(file, &e))
 }
 
-fn cannot_write(path: &Path, error: &io::Error) -> Failure {
+pub(crate) fn cannot_write(path: &Path, error: &io::Error) -> Failure {
     Failure::input(format!("cannot write {}: {error}", path.display()))
 }
 

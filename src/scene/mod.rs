@@ -5,7 +5,7 @@
 //! | `file` | reading and writing TOML, with errors that say where and what instead |
 //! | `form` | what is wrong with keys, names, types and lengths, in plain words |
 //! | `builtin` | the scenes that come with the library |
-//! | `camera` | from where it is looked at |
+//! | `camera`, `poster` | from where it is looked at, and the frame that stands for all |
 //! | `check` | what values may be |
 //! | `inputs` | files that a scene names: found, and pinned by their hash |
 //! | `schema` | the form of scene files, for editors |
@@ -135,6 +135,9 @@ pub struct Scene {
     /// From where `percale render` looks: "auto", or a table of `position`, `target` and `fov`.
     #[serde(default, skip_serializing_if = "Camera::is_auto")]
     pub camera: Camera,
+    /// Output frame that stands for the whole run where there is room for one picture [default: the last, also where there are fewer].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub poster: Option<u64>,
     /// Changes that make the small variant: keys as for `--set`, e.g. `"cloth.0.shape.cells" = [8, 8]`.
     #[serde(default, skip_serializing)]
     #[schemars(with = "BTreeMap<String, serde_json::Value>")]

@@ -1,11 +1,16 @@
 """The examples of the package run, and show what they say."""
 
+import os
 import pathlib
+import re
 import runpy
 
+import nbclient
+import nbformat
 import numpy as np
 
-EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "python" / "examples"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "python" / "examples"
 
 
 def example(name):
@@ -32,3 +37,36 @@ def test_trimesh_goes_in_and_out(capsys, tmp_path):
     mesh = example("trimesh_in_out")(target=tmp_path / "out.ply")
     assert capsys.readouterr().out.strip().endswith("0 now")
     assert example("trimesh_in_out")(tmp_path / "out.ply").vertices.shape == mesh.vertices.shape
+
+
+def test_pyvista_goes_in_and_out(capsys):
+    mesh = example("pyvista_in_out")(frames=20)
+    assert capsys.readouterr().out.count(": 0 intersections") == 20
+    assert mesh.n_points > 625 and mesh["speed"].max() > 0.1
+
+
+def test_the_notebook_runs_and_shows_what_it_holds():
+    file = EXAMPLES / "quickstart.ipynb"  # PERCALE_BLESS=1 writes it anew
+    notebook = nbformat.read(file, as_version=4)
+
+    def shown():
+        outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+        pictures = sum("image/png" in output.get("data", {}) for output in outputs)
+        return [output["text"] for output in outputs if output["output_type"] == "stream"], pictures
+
+    kept = shown()
+    assert kept[1] == 3 and "after" in kept[0][0]
+    nbclient.NotebookClient(notebook, timeout=300).execute()
+    if os.environ.get("PERCALE_BLESS"):
+        for cell in notebook.cells:
+            cell.metadata = {}
+        nbformat.write(notebook, file)
+        return
+    assert shown() == kept, "the texts and pictures in the file are those of this build"
+
+
+def test_the_python_programs_of_the_guide_run():
+    programs = [program for page in (ROOT / "docs" / "guide").glob("*.md") for program in re.findall(r"^```python\n(.*?)^```", page.read_text(), re.S | re.M)]
+    assert programs
+    for program in programs:
+        exec(compile(program, "guide", "exec"), {})

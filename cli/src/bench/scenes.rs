@@ -44,14 +44,17 @@ pub(super) struct ScenesBench {
     /// Run nothing; print the records as a Markdown table, or put it between the markers of a file
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
     table: Option<Option<PathBuf>>,
-    /// Run nothing; draw the last frames of all recorded scenes as one PNG
+    /// Run nothing; draw the posters of all recorded scenes as one PNG
     #[arg(long, value_name = "FILE.png")]
     sheet: Option<PathBuf>,
+    /// Run nothing; write a page with one picture per recorded scene into a folder
+    #[arg(long, value_name = "DIR")]
+    gallery: Option<PathBuf>,
 }
 
 impl ScenesBench {
     pub(super) fn run(&self) -> Result<ExitCode, Failure> {
-        if self.table.is_none() && self.sheet.is_none() {
+        if self.table.is_none() && self.sheet.is_none() && self.gallery.is_none() {
             return self.run_all();
         }
         let records = self.recorded()?;
@@ -66,6 +69,10 @@ impl ScenesBench {
         if let Some(file) = &self.sheet {
             sheet::draw(&records, &self.out, file)?;
             say!("{}", file.display());
+        }
+        if let Some(folder) = &self.gallery {
+            sheet::gallery(&records, &self.out, folder)?;
+            say!("{}", folder.join("README.md").display());
         }
         Ok(ExitCode::SUCCESS)
     }
