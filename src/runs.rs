@@ -98,6 +98,9 @@ pub struct Case {
 /// No name of a file is longer than this on the usual systems, with what is appended to it.
 const LONGEST_NAME: usize = 120;
 
+/// More combinations are a slip of the pen.
+const MAX_CASES: usize = 100_000;
+
 impl Case {
     fn new(changes: Vec<(String, String)>) -> Self {
         let text: Vec<String> = changes.iter().map(|(k, v)| format!("{k}={v}")).collect();
@@ -109,7 +112,7 @@ impl Case {
         if name != text || name.len() > LONGEST_NAME {
             name.truncate(LONGEST_NAME);
             name.push('-');
-            for byte in &Sha256::digest(&text)[..4] {
+            for byte in &Sha256::digest(&text)[..8] {
                 let _ = write!(name, "{byte:02x}");
             }
         }
@@ -150,30 +153,46 @@ impl Case {
         }
     }
 
-    /// How it stands.
-    pub fn standing(&self, out: &Path, frames: u64) -> Standing {
+    /// How it stands, as a case of `scene`: a folder that holds a run of another scene, or a longer one, is [`Status::Foreign`].
+    pub fn standing(&self, scene: &Scene, out: &Path, frames: u64) -> Standing {
+        let scene = match self.scene(scene) {
+            Ok(scene) => scene,
+            Err(error) => return Standing::new(Status::Failed, error.to_string()),
+        };
         let folder = self.folder(out);
         let noted = fs::read_to_string(self.error_file(out)).ok();
         let noted = noted.map(|text| text.trim().to_owned());
         if !folder.exists() {
             return match noted {
-                Some(message) => Standing::failed(message),
+                Some(message) => Standing::new(Status::Failed, message),
                 None => Standing::default(),
             };
         }
         let recording = match Recording::open(&folder) {
             Ok(recording) => recording,
-            Err(error) => return Standing::failed(noted.unwrap_or_else(|| error.to_string())),
+            Err(error) => {
+                let message = noted.unwrap_or_else(|| error.to_string());
+                return Standing::new(Status::Failed, message);
+            }
         };
-        let status = match recording.summary() {
+        if let Some(difference) = recording.differs_from(&scene) {
+            let message = format!("the folder holds a run of another scene: {difference}");
+            return Standing::new(Status::Foreign, message);
+        }
+        let summary = recording.summary().cloned();
+        let done = recording.frame_count() - 1;
+        if done > frames {
+            let message = format!("the folder holds {done} frames, and {frames} are asked for");
+            return Standing::new(Status::Foreign, message);
+        }
+        let stopped = summary.as_ref().and_then(|s| s.stopped.as_ref());
+        let status = match &summary {
             _ if recording.is_refused() => Status::Failed,
-            Some(summary) if summary.stopped.is_some() => Status::Stopped,
-            Some(summary) if summary.frames >= frames => Status::Done,
+            Some(_) if stopped.is_some() => Status::Stopped,
+            Some(summary) if summary.frames == frames => Status::Done,
             _ if noted.is_some() => Status::Failed,
             _ => Status::Begun,
         };
-        let summary = recording.summary().cloned();
-        let stopped = summary.as_ref().and_then(|s| s.stopped.as_ref());
         let message = match status {
             Status::Done => None,
             _ => stopped.map(|stopped| stopped.message.clone()).or(noted),
@@ -186,10 +205,41 @@ impl Case {
     }
 }
 
+/// Looks whether a sweep may use a folder: nothing there is of another sweep, and at least one case is a scene.
+///
+/// # Errors
+/// What is in the way, and what to do.
+pub fn check(cases: &[&Case], scene: &Scene, out: &Path, frames: u64) -> Result<(), String> {
+    let mut wrong = None;
+    let mut is_any_right = cases.is_empty();
+    for case in cases {
+        if let Err(error) = case.scene(scene) {
+            wrong.get_or_insert(error);
+            continue;
+        }
+        is_any_right = true;
+        let Standing {
+            status, message, ..
+        } = case.standing(scene, out, frames);
+        if status == Status::Foreign {
+            let folder = case.folder(out);
+            return Err(format!(
+                "{}: {}; choose another folder for this sweep",
+                folder.display(),
+                message.unwrap_or_default()
+            ));
+        }
+    }
+    match wrong {
+        Some(error) if !is_any_right => Err(error.to_string()),
+        _ => Ok(()),
+    }
+}
+
 /// All combinations of the values, the last axis fastest.
 ///
 /// # Errors
-/// A key twice, or an axis that is none.
+/// A key twice, an axis that is none, or more combinations than anybody runs.
 pub fn cases(axes: &[Axis]) -> Result<Vec<Case>, String> {
     let mut keys = BTreeSet::new();
     let mut all: Vec<Vec<(String, String)>> = vec![Vec::new()];
@@ -199,6 +249,11 @@ pub fn cases(axes: &[Axis]) -> Result<Vec<Case>, String> {
             let key = &axis.key;
             return Err(format!(
                 "{key} is varied twice; write all its values in one list"
+            ));
+        }
+        if all.len().saturating_mul(axis.values.len()) > MAX_CASES {
+            return Err(format!(
+                "more than {MAX_CASES} combinations; vary fewer values at once"
             ));
         }
         let longer = all.iter().flat_map(|changes| {
@@ -228,6 +283,8 @@ pub enum Status {
     Stopped,
     /// It has no result: the message says why.
     Failed,
+    /// Its folder holds something else: the message says what.
+    Foreign,
 }
 
 impl Status {
@@ -239,12 +296,13 @@ impl Status {
             Self::Done => "done",
             Self::Stopped => "stopped",
             Self::Failed => "failed",
+            Self::Foreign => "foreign",
         }
     }
 
     /// Whether there is nothing left to do.
     pub fn is_final(self) -> bool {
-        matches!(self, Self::Done | Self::Stopped)
+        matches!(self, Self::Done | Self::Stopped | Self::Foreign)
     }
 }
 
@@ -260,9 +318,9 @@ pub struct Standing {
 }
 
 impl Standing {
-    fn failed(message: String) -> Self {
+    fn new(status: Status, message: String) -> Self {
         Self {
-            status: Status::Failed,
+            status,
             summary: None,
             message: Some(message),
         }
@@ -333,7 +391,10 @@ fn write_row(out: &mut dyn io::Write, cells: impl Iterator<Item = String>) -> io
 
 #[cfg(test)]
 mod tests {
+    use std::ops::ControlFlow;
+
     use super::*;
+    use crate::record::{self, Earlier};
 
     #[test]
     fn combinations_are_all_there_and_named_by_what_they_change() {
@@ -384,11 +445,41 @@ mod tests {
     }
 
     #[test]
+    fn a_folder_of_another_scene_or_with_more_frames_is_foreign() {
+        let folder = tempfile::tempdir().unwrap();
+        let small = [
+            ("cloth.0.shape.cells", "[4, 4]"),
+            ("obstacle.0.shape.subdivisions", "0"),
+        ];
+        let scene = Scene::load("drop").unwrap().set_all(small).unwrap();
+        let case = Case::new(vec![("friction".into(), "0.1".into())]);
+        let own = case.scene(&scene).unwrap();
+        let (out, each) = (folder.path(), &mut |_: &_, _: &_| ControlFlow::Continue(()));
+        let mut simulation = own.build().unwrap();
+        let path = case.folder(out);
+        record::run(&own, &mut simulation, &path, 2, Earlier::Refuse, each).unwrap();
+        let status = |scene: &Scene, frames| case.standing(scene, out, frames).status;
+        assert_eq!(status(&scene, 2), Status::Done);
+        assert_eq!(status(&scene, 3), Status::Begun);
+        assert_eq!(status(&scene, 1), Status::Foreign);
+        let other = scene.clone().set("fps", 30).unwrap();
+        assert_eq!(status(&other, 2), Status::Foreign);
+        let refused = check(&[&case], &other, out, 2).unwrap_err();
+        assert!(refused.contains("another folder"), "{refused}");
+        check(&[&case], &scene, out, 3).unwrap();
+        let wrong = Case::new(vec![("frictoin".into(), "0.1".into())]);
+        let refused = check(&[&wrong], &scene, out, 2).unwrap_err();
+        assert!(refused.contains("did you mean"), "{refused}");
+        check(&[&wrong, &case], &scene, out, 2).unwrap();
+    }
+
+    #[test]
     fn tables_quote_what_needs_it() {
         let folder = tempfile::tempdir().unwrap();
-        let case = Case::new(vec![("cells".into(), "[8, 8]".into())]);
+        let scene = Scene::load("drop").unwrap();
+        let case = Case::new(vec![("cloth.0.shape.cells".into(), "[8, 8]".into())]);
         case.note(folder.path(), Some("no \"such\" key")).unwrap();
-        let standing = case.standing(folder.path(), 1);
+        let standing = case.standing(&scene, folder.path(), 1);
         assert_eq!(standing.status, Status::Failed);
         let path = write_table(folder.path(), &[(case.clone(), standing)]).unwrap();
         let text = fs::read_to_string(path).unwrap();
@@ -396,6 +487,6 @@ mod tests {
         assert!(row.contains("\"[8, 8]\",failed,,"), "{row}");
         assert!(row.ends_with("\"no \"\"such\"\" key\""), "{row}");
         case.note(folder.path(), None).unwrap();
-        assert_eq!(case.standing(folder.path(), 1).status, Status::Open);
+        assert_eq!(case.standing(&scene, folder.path(), 1).status, Status::Open);
     }
 }

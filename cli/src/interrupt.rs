@@ -1,8 +1,10 @@
-//! Ctrl-C: answered at once and obeyed after the piece of work at hand; a second one is obeyed at once.
+//! Ctrl-C, and what asks a process to end: answered at once and obeyed after the piece of work at hand; a second one is obeyed at once.
 
+use std::io::{self, Read as _};
 use std::process::{self, ExitCode};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 
 use crate::failure::Failure;
 use crate::progress::Progress;
@@ -51,6 +53,16 @@ impl Interrupt {
             ));
         })?;
         Ok(interrupt)
+    }
+
+    /// The end of standard input is a reason to stop too: whoever holds the other end has gone, or wants it.
+    pub(crate) fn comes_with_the_end_of_input(&self) {
+        let came = Arc::clone(&self.came);
+        thread::spawn(move || {
+            // what comes is nothing to us, and an error is an end
+            let _ = io::copy(&mut io::stdin().lock().take(u64::MAX), &mut io::sink());
+            came.store(true, Ordering::SeqCst);
+        });
     }
 
     /// From now on this is on the screen.

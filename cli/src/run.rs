@@ -53,6 +53,9 @@ pub(crate) struct Run {
     /// Print the totals as one JSON object
     #[arg(long)]
     json: bool,
+    /// Stop after the frame at hand when standard input ends: for `percale sweep`, which holds the other end of it
+    #[arg(long, hide = true)]
+    until_input_ends: bool,
 }
 
 pub(crate) fn key_value(text: &str) -> Result<(String, String), String> {
@@ -87,6 +90,9 @@ impl Run {
             "frame",
             "all finished frames are whole, continue with --resume",
         )?;
+        if self.until_input_ends {
+            interrupt.comes_with_the_end_of_input();
+        }
         let summary = go(&mut simulation, &mut folder, frames, &progress, &interrupt)?;
         if let Some(file) = &self.report {
             let file = file.clone().unwrap_or_else(|| path.join("report.html"));

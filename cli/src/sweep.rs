@@ -6,13 +6,15 @@
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, ExitCode, ExitStatus, Stdio};
 use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
+use std::time::Duration;
 
-use percale::runs::{Axis, Case, Standing, Status, cases, write_table};
+use percale::record::is_being_written;
+use percale::runs::{Axis, Case, Standing, Status, cases, check, write_table};
 use percale::scene::{Scene, Variant};
 
 use crate::failure::Failure;
@@ -72,12 +74,15 @@ impl Sweep {
         let scene = Scene::load_variant(&self.scene, variant)?.set_all(set)?;
         let frames = self.frames.unwrap_or(scene.frames);
         let cases = cases(&self.vary).map_err(|e| Failure::input(format!("--vary {e}")))?;
-        let cannot = |e| Failure::input(format!("{}: {e}; name another --out", self.out.display()));
-        fs::create_dir_all(&self.out).map_err(cannot)?;
-
         let (first, of) = self.shard;
         let own: Vec<&Case> = cases.iter().skip(first - 1).step_by(of).collect();
-        let is_open = |case: &&&Case| !case.standing(&self.out, frames).status.is_final();
+        check(&own, &scene, &self.out, frames).map_err(Failure::input)?;
+        let cannot = |e| Failure::input(format!("{}: {e}; name another --out", self.out.display()));
+        fs::create_dir_all(&self.out).map_err(cannot)?;
+        let is_open = |case: &&&Case| {
+            let standing = case.standing(&scene, &self.out, frames);
+            !standing.status.is_final()
+        };
         let open: Vec<&Case> = own.iter().filter(is_open).copied().collect();
         let progress = Progress::new("run", own.len() as u64, (own.len() - open.len()) as u64);
         let interrupt = Interrupt::watch(&progress, "frame", "continue with the same command")?;
@@ -102,7 +107,7 @@ impl Sweep {
         if let Some(failure) = failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
             return Err(failure);
         }
-        self.report(&cases, &own, frames, interrupt.came())
+        self.report(&cases, &own, &scene, frames, interrupt.came())
     }
 
     /// Runs or continues a case in a process of its own, and notes why it has no result if it has none.
@@ -138,15 +143,14 @@ impl Sweep {
         let threads = (cores / self.jobs as usize).max(1);
         let threads = rayon::current_num_threads().min(threads);
         command.args(["--threads", &threads.to_string()]);
-        let log = self.out.join(format!("{}.log", case.name));
+        let log = self.log(case);
         let file = File::create(&log).map_err(cannot)?;
-        command
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(file);
-        let status = command.status().map_err(cannot)?;
-        if interrupt.came() {
-            return Ok(()); // it has ended with us, and can be continued
+        command.arg("--until-input-ends").stdin(Stdio::piped());
+        command.stdout(Stdio::null()).stderr(file);
+        let status = wait(command, interrupt).map_err(cannot)?;
+        if interrupt.came() || !status.success() && is_being_written(&folder) {
+            // it has ended with us, or somebody else is at it: it can be continued
+            return fs::remove_file(&log).map_err(cannot);
         }
         let message = match status.code() {
             Some(0) => None,
@@ -160,20 +164,32 @@ impl Sweep {
         case.note(&self.out, message.as_deref()).map_err(cannot)
     }
 
+    /// What a run says on its way.
+    fn log(&self, case: &Case) -> PathBuf {
+        self.out.join(format!("{}.log", case.name))
+    }
+
     /// Writes the table, prints the runs of this shard, and says whether all are done.
     fn report(
         &self,
         cases: &[Case],
         own: &[&Case],
+        scene: &Scene,
         frames: u64,
         is_interrupted: bool,
     ) -> Result<ExitCode, Failure> {
         let rows: Vec<(Case, Standing)> = cases
             .iter()
-            .map(|case| (case.clone(), case.standing(&self.out, frames)))
+            .map(|case| (case.clone(), case.standing(scene, &self.out, frames)))
             .collect();
         let table = write_table(&self.out, &rows)
             .map_err(|e| Failure::stopped(format!("{}: {e}", self.out.display())))?;
+        // of runs that another sweep has ended
+        for (case, _) in rows.iter().filter(|row| row.1.status == Status::Done) {
+            let cannot = |e| Failure::stopped(format!("{}: {e}", self.out.display()));
+            case.note(&self.out, None).map_err(cannot)?;
+            let _ = fs::remove_file(self.log(case)); // mostly there is none
+        }
         let mut is_all_done = true;
         for (case, standing) in rows.iter().filter(|(case, _)| own.contains(&case)) {
             is_all_done &= standing.status == Status::Done;
@@ -191,9 +207,9 @@ impl Sweep {
                 });
                 say!("{row}");
             } else {
-                let hash = summary.as_ref().map_or("", |summary| &summary.hash[..16]);
-                let message = message.as_deref().unwrap_or_default();
-                say!("{:<8} {}  {hash}{message}", status.name(), case.name);
+                let hash = summary.as_ref().and_then(|summary| summary.hash.get(..16));
+                let told = message.as_deref().or(hash).unwrap_or_default();
+                say!("{:<8} {}  {told}", status.name(), case.name);
             }
         }
         if !self.json {
@@ -204,6 +220,21 @@ impl Sweep {
             return Ok(Interrupt::code());
         }
         Ok(ExitCode::from(u8::from(!is_all_done)))
+    }
+}
+
+/// Waits for a run, which stops after the frame at hand once we let go of its input: when we are asked to stop, or die.
+fn wait(mut command: Command, interrupt: &Interrupt) -> std::io::Result<ExitStatus> {
+    let mut child = command.spawn()?;
+    let mut input = child.stdin.take();
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        if interrupt.came() {
+            input.take();
+        }
+        thread::sleep(Duration::from_millis(10));
     }
 }
 

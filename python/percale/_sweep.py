@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,15 +11,22 @@ from . import _arrays, _percale
 from ._scenes import SceneLike, Source, source_of
 
 
-def _text(value: Any) -> str:
-    """A value as `--vary` takes it: TOML, or a bare word."""
+def _text(value: Any, is_within: bool = False) -> str:
+    """A value as `--vary` takes it: TOML, or, by itself, a bare word."""
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(f'"{item}"' if isinstance(item, str) else _text(item) for item in value) + "]"
-    return repr(value) if isinstance(value, (int, float)) else str(value)
+        return "[" + ", ".join(_text(item, True) for item in value) + "]"
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{json.dumps(str(key))} = {_text(item, True)}" for key, item in value.items()) + " }"
+    if isinstance(value, (int, float)):
+        return repr(value)
+    if isinstance(value, (str, os.PathLike)):
+        text = os.fspath(value)
+        return json.dumps(text) if is_within else text
+    raise ValueError(f"vary: a {type(value).__name__} cannot be a value; write numbers, texts, lists or dictionaries")
 
 
 def sweep(
@@ -56,13 +64,14 @@ def sweep(
         axes.append((str(key), [_text(value) for value in values]))
     source = source_of(scene, small, set, base)
     wanted = None if frames is None else _arrays.count("frames", frames)
-    first, of = shard
+    first, of = _arrays.pair("shard", shard, "the number of this shard, from 1, and how many there are")
     if not 1 <= _arrays.count("shard", first) <= _arrays.count("shard", of):
         raise ValueError(f"shard: ({first}, {of}); write (1, n) to (n, n)")
     folder = os.path.abspath(os.fspath(out))
     names = [name for name, _ in _percale.cases(axes)]
-    os.makedirs(folder, exist_ok=True)
     own = names[first - 1 :: of]
+    _percale.check_cases(source, axes, own, folder, wanted)
+    os.makedirs(folder, exist_ok=True)
     if client is None:
         for name in own:
             _run_case(source, axes, name, folder, wanted)

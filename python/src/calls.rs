@@ -11,6 +11,7 @@ use pyo3::types::PyDict;
 
 use crate::arrays::{faces, indices, moved, numbers, table, vectors};
 use crate::errors::of_call;
+use crate::threads::computing;
 use crate::values::dictionary;
 
 #[pyfunction]
@@ -20,10 +21,10 @@ pub(crate) fn intersections<'py>(
     f: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyArray2<u32>>> {
     let (x, faces) = (vectors("V", v)?, faces("F", f)?);
-    let found = py.detach(|| {
+    let found = computing(py, || {
         let mesh = plain::mesh(x.len(), faces)?;
         plain::crossings(&mesh, &x)
-    });
+    })?;
     let found = found.map_err(|error| of_call(py, error))?;
     Ok(table(py, found.faces))
 }
@@ -37,12 +38,12 @@ pub(crate) fn check<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let (x, faces) = (vectors("V", v)?, faces("F", f)?);
     let count = x.len();
-    let found = py.detach(|| {
+    let found = computing(py, || {
         let mesh = plain::mesh(x.len(), faces)?;
         let crossings = plain::crossings(&mesh, &x)?;
         let counts = crossings.by_group(&mesh, &mesh.components());
         Ok((Arc::clone(&mesh), crossings, counts))
-    });
+    })?;
     let (mesh, crossings, counts) = found.map_err(|error| of_call(py, error))?;
     let report = PyDict::new(py);
     report.set_item("vertices", count)?;
@@ -108,10 +109,10 @@ pub(crate) fn impacts<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let mode = mode_of(ccd)?;
     let (x0, x1, faces) = (vectors("V0", v0)?, vectors("V1", v1)?, faces("F", f)?);
-    let found = py.detach(|| {
+    let found = computing(py, || {
         let mesh = plain::mesh(x0.len(), faces)?;
         plain::impacts(&mut Collider::new(&mesh), &x0, &x1, mode)
-    });
+    })?;
     let found = found.map_err(|error| of_call(py, error))?;
     impact_arrays(py, &found)
 }
@@ -132,10 +133,10 @@ pub(crate) fn paths<'py>(
     uv: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Vec<Bound<'py, PyAny>>> {
     let (x, faces, uv) = (vectors("V", v)?, faces("F", f)?, uv_of(uv)?);
-    let found = py.detach(|| {
+    let found = computing(py, || {
         let mesh = plain::mesh(x.len(), faces)?;
         plain::paths(&mesh, &x, uv.as_deref())
-    });
+    })?;
     let analysis = found.map_err(|error| of_call(py, error))?;
     let mut list = Vec::new();
     for (path, summary) in analysis.paths.iter().zip(analysis.summaries(&x)) {
@@ -194,7 +195,7 @@ pub(crate) fn untangle<'py>(
         thickness,
         max_steps,
     };
-    let cured = py.detach(|| plain::untangled(x, f, evidence));
+    let cured = computing(py, || plain::untangled(x, f, evidence))?;
     let cured = cured.map_err(|error| of_call(py, error))?;
     let report = dictionary(py, &cured.report)?;
     report.set_item("certified", cured.certified)?;

@@ -8,6 +8,7 @@ use pyo3::types::PyDict;
 use crate::arrays::{faces, indices, moved, numbers, table, vectors};
 use crate::calls::{impact_arrays, mode_of};
 use crate::errors::of_call;
+use crate::threads::computing;
 use crate::values::{dictionary, stages};
 
 #[pyclass(module = "percale._percale", frozen)]
@@ -27,8 +28,12 @@ fn ends(obstacle: Ends<'_>) -> PyResult<Option<[Vec<percale::DVec3>; 2]>> {
 
 impl Collider {
     /// One call at a time; the others wait, without Python's lock.
-    fn with<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&mut Stepper) -> T + Send) -> T {
-        py.detach(|| {
+    fn with<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut Stepper) -> T + Send,
+    ) -> PyResult<T> {
+        computing(py, || {
             // what a call that panicked has left is scratch: it changes no result
             let mut stepper =
                 (self.stepper.lock()).unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -75,7 +80,7 @@ impl Collider {
             None => None,
         };
         let f = faces("F", f)?;
-        let stepper = py.detach(|| Stepper::new(vertices, f, obstacle, terms));
+        let stepper = computing(py, || Stepper::new(vertices, f, obstacle, terms))?;
         let stepper = stepper.map_err(|error| of_call(py, error))?;
         Ok(Self {
             stepper: stepper.into(),
@@ -91,7 +96,7 @@ impl Collider {
         dt: f64,
     ) -> PyResult<(Bound<'py, PyArray2<f64>>, Bound<'py, PyAny>)> {
         let (x0, x1, obstacle) = (vectors("V0", v0)?, vectors("V1", v1)?, ends(obstacle)?);
-        let done = self.with(py, |stepper| stepper.resolve(x0, x1, obstacle, dt));
+        let done = self.with(py, |stepper| stepper.resolve(x0, x1, obstacle, dt))?;
         let done = done.map_err(|error| of_call(py, error))?;
         let report = dictionary(py, &done.report)?;
         report.set_item("velocities", moved(py, done.velocities))?;
@@ -106,7 +111,7 @@ impl Collider {
     ) -> PyResult<Bound<'py, PyArray2<u32>>> {
         let x = vectors("V", v)?;
         let obstacle = obstacle.map(|o| vectors("obstacle", o)).transpose()?;
-        let found = self.with(py, |stepper| stepper.crossings(x, obstacle));
+        let found = self.with(py, |stepper| stepper.crossings(x, obstacle))?;
         Ok(table(py, found.map_err(|error| of_call(py, error))?.faces))
     }
 
@@ -120,7 +125,7 @@ impl Collider {
     ) -> PyResult<Bound<'py, PyDict>> {
         let mode = mode_of(ccd)?;
         let (x0, x1, obstacle) = (vectors("V0", v0)?, vectors("V1", v1)?, ends(obstacle)?);
-        let found = self.with(py, |stepper| stepper.impacts(x0, x1, obstacle, mode));
+        let found = self.with(py, |stepper| stepper.impacts(x0, x1, obstacle, mode))?;
         impact_arrays(py, &found.map_err(|error| of_call(py, error))?)
     }
 }

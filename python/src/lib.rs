@@ -9,6 +9,7 @@ mod errors;
 mod recording;
 mod runs;
 mod simulation;
+mod threads;
 mod values;
 
 use pyo3::prelude::*;
@@ -29,6 +30,7 @@ fn _percale(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(simulation::scenes, module)?)?;
     module.add_function(wrap_pyfunction!(runs::run, module)?)?;
     module.add_function(wrap_pyfunction!(runs::cases, module)?)?;
+    module.add_function(wrap_pyfunction!(runs::check_cases, module)?)?;
     module.add_function(wrap_pyfunction!(runs::run_case, module)?)?;
     module.add_function(wrap_pyfunction!(runs::table, module)?)?;
     Ok(())

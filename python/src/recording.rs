@@ -8,7 +8,8 @@ use pyo3::prelude::*;
 
 use crate::arrays::{moved, table};
 use crate::errors::of_result;
-use crate::simulation::objects;
+use crate::simulation::{ObjectRow, objects};
+use crate::threads::computing;
 use crate::values::dictionary;
 
 #[pyclass(module = "percale._percale", frozen)]
@@ -20,7 +21,7 @@ pub(crate) struct Recording {
 impl Recording {
     #[new]
     fn new(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let recording = py.detach(|| percale::record::Recording::open(&path));
+        let recording = computing(py, || percale::record::Recording::open(&path))?;
         let recording = recording.map_err(|error| of_result(py, &error))?;
         Ok(Self { recording })
     }
@@ -39,7 +40,7 @@ impl Recording {
             let message = format!("frame {frame}: there are frames 0 to {}", count - 1);
             return Err(PyIndexError::new_err(message));
         }
-        let x = py.detach(|| self.recording.positions(frame));
+        let x = computing(py, || self.recording.positions(frame))?;
         Ok(moved(py, x.map_err(|error| of_result(py, &error))?))
     }
 
@@ -47,7 +48,7 @@ impl Recording {
         table(py, self.recording.mesh().faces().to_vec())
     }
 
-    fn objects(&self) -> Vec<(String, bool, [u32; 2], [u32; 2])> {
+    fn objects(&self) -> Vec<ObjectRow> {
         objects(self.recording.mesh())
     }
 
@@ -65,7 +66,7 @@ impl Recording {
     }
 
     fn hash(&self, py: Python<'_>) -> PyResult<String> {
-        let hash = py.detach(|| self.recording.hash());
+        let hash = computing(py, || self.recording.hash())?;
         hash.map_err(|error| of_result(py, &error))
     }
 }

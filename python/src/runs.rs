@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use percale::record::{Earlier, Summary};
+use percale::record::{Earlier, Summary, is_being_written};
 use percale::runs::{Axis, Case, Standing};
 use percale::{Figures, Scene, Simulation};
 use pyo3::exceptions::{PyOSError, PyValueError};
@@ -12,6 +12,7 @@ use pyo3::types::PyDict;
 
 use crate::errors::{of_run, of_scene};
 use crate::simulation::scene_of;
+use crate::threads::computing;
 use crate::values::dictionary;
 
 /// Runs a scene into a folder; Ctrl-C ends it after a frame, and so does an error of `progress`.
@@ -23,7 +24,7 @@ fn into_folder(
     earlier: Earlier,
     progress: Option<&Py<PyAny>>,
 ) -> PyResult<Summary> {
-    let simulation = py.detach(|| scene.build());
+    let simulation = computing(py, || scene.build())?;
     let mut simulation = simulation.map_err(|error| of_scene(py, error))?;
     let mut raised = None;
     let each = &mut |simulation: &Simulation, _: &Figures| {
@@ -42,8 +43,9 @@ fn into_folder(
             }
         }
     };
-    let done =
-        py.detach(|| percale::record::run(scene, &mut simulation, out, frames, earlier, each));
+    let done = computing(py, || {
+        percale::record::run(scene, &mut simulation, out, frames, earlier, each)
+    })?;
     match raised {
         Some(error) => Err(error),
         None => done.map_err(|error| of_run(py, &error)),
@@ -104,6 +106,23 @@ fn cases_of(axes: Vec<(String, Vec<String>)>) -> PyResult<Vec<Case>> {
     percale::runs::cases(&axes).map_err(wrong)
 }
 
+/// Refuses a sweep that cannot be: a folder that holds something else, or no case that is a scene.
+#[pyfunction]
+pub(crate) fn check_cases(
+    py: Python<'_>,
+    source: Source<'_>,
+    axes: Vec<(String, Vec<String>)>,
+    names: Vec<String>,
+    out: PathBuf,
+    frames: Option<u64>,
+) -> PyResult<()> {
+    let scene = source.scene(py)?;
+    let all = cases_of(axes)?;
+    let own: Vec<&Case> = (all.iter().filter(|case| names.contains(&case.name))).collect();
+    let frames = frames.unwrap_or(scene.frames);
+    percale::runs::check(&own, &scene, &out, frames).map_err(PyValueError::new_err)
+}
+
 /// Runs a case to its end, or what is left of it; says how it stands then. A case that cannot be run is noted as such.
 #[pyfunction]
 pub(crate) fn run_case<'py>(
@@ -121,7 +140,7 @@ pub(crate) fn run_case<'py>(
     };
     let frames = frames.unwrap_or(scene.frames);
     let cannot = |error: std::io::Error| PyOSError::new_err(format!("{}: {error}", out.display()));
-    if !case.standing(&out, frames).status.is_final() {
+    if !case.standing(&scene, &out, frames).status.is_final() {
         let run = case.scene(&scene).map_err(|error| of_scene(py, error));
         let folder = case.folder(&out);
         let run = run
@@ -134,9 +153,12 @@ pub(crate) fn run_case<'py>(
             }
             Err(error) => Some(error.value(py).to_string()),
         };
-        case.note(&out, noted.as_deref()).map_err(cannot)?;
+        // somebody else may be at it
+        if noted.is_none() || !is_being_written(&folder) {
+            case.note(&out, noted.as_deref()).map_err(cannot)?;
+        }
     }
-    row(py, &case, &case.standing(&out, frames))
+    row(py, &case, &case.standing(&scene, &out, frames))
 }
 
 /// Writes the table of totals, and returns its rows.
@@ -148,10 +170,11 @@ pub(crate) fn table<'py>(
     out: PathBuf,
     frames: Option<u64>,
 ) -> PyResult<Vec<Bound<'py, PyAny>>> {
-    let frames = frames.map_or_else(|| source.scene(py).map(|scene| scene.frames), Ok)?;
+    let scene = source.scene(py)?;
+    let frames = frames.unwrap_or(scene.frames);
     let rows: Vec<(Case, Standing)> = (cases_of(axes)?.into_iter())
         .map(|case| {
-            let standing = case.standing(&out, frames);
+            let standing = case.standing(&scene, &out, frames);
             (case, standing)
         })
         .collect();

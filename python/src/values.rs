@@ -6,8 +6,21 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use serde::Serialize;
 
+/// Lists and dictionaries within one another, at most: deeper is one that holds itself.
+const MAX_DEPTH: u32 = 64;
+
 /// A value of a scene; `place` names it in errors. Nothing (`None`) is left out by who holds it.
 pub(crate) fn toml_of(value: &Bound<'_, PyAny>, place: &str) -> PyResult<toml::Value> {
+    toml_within(value, place, 0)
+}
+
+fn toml_within(value: &Bound<'_, PyAny>, place: &str, depth: u32) -> PyResult<toml::Value> {
+    if depth > MAX_DEPTH {
+        let place: String = place.chars().take(40).collect();
+        return Err(PyValueError::new_err(format!(
+            "{place}...: lists and dictionaries are more than {MAX_DEPTH} deep; does one hold itself?"
+        )));
+    }
     if let Ok(value) = value.cast::<PyBool>() {
         return Ok(value.is_true().into());
     }
@@ -22,12 +35,16 @@ pub(crate) fn toml_of(value: &Bound<'_, PyAny>, place: &str) -> PyResult<toml::V
         return Ok(value.to_string().into());
     }
     if let Ok(table) = value.cast::<PyDict>() {
-        return Ok(table_of(table, place)?.into());
+        return Ok(table_within(table, place, depth + 1)?.into());
     }
     if value.cast::<PyList>().is_ok() || value.cast::<PyTuple>().is_ok() {
         let mut list = Vec::new();
         for (number, item) in value.try_iter()?.enumerate() {
-            list.push(toml_of(&item?, &format!("{place}.{number}"))?);
+            list.push(toml_within(
+                &item?,
+                &format!("{place}.{number}"),
+                depth + 1,
+            )?);
         }
         return Ok(list.into());
     }
@@ -38,7 +55,7 @@ pub(crate) fn toml_of(value: &Bound<'_, PyAny>, place: &str) -> PyResult<toml::V
     if value.hasattr("tolist")? {
         let plain = value.call_method0("tolist")?;
         if !plain.hasattr("tolist")? {
-            return toml_of(&plain, place);
+            return toml_within(&plain, place, depth + 1);
         }
     }
     let kind = value.get_type().name()?;
@@ -50,6 +67,10 @@ pub(crate) fn toml_of(value: &Bound<'_, PyAny>, place: &str) -> PyResult<toml::V
 
 /// A table of a scene.
 pub(crate) fn table_of(table: &Bound<'_, PyDict>, place: &str) -> PyResult<toml::Table> {
+    table_within(table, place, 0)
+}
+
+fn table_within(table: &Bound<'_, PyDict>, place: &str, depth: u32) -> PyResult<toml::Table> {
     let mut made = toml::Table::new();
     for (key, value) in table {
         let Ok(key) = key.cast::<PyString>().map(|key| key.to_string()) else {
@@ -61,7 +82,7 @@ pub(crate) fn table_of(table: &Bound<'_, PyDict>, place: &str) -> PyResult<toml:
                 "scene" => key.clone(),
                 _ => format!("{place}.{key}"),
             };
-            made.insert(key, toml_of(&value, &within)?);
+            made.insert(key, toml_within(&value, &within, depth)?);
         }
     }
     Ok(made)

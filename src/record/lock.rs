@@ -34,6 +34,12 @@ pub(super) fn lock(folder: &Path) -> Result<File, ResultError> {
     Ok(file)
 }
 
+/// Whether somebody is writing a folder at this moment.
+pub fn is_being_written(folder: &Path) -> bool {
+    let file = File::open(folder.join(NAME));
+    file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+}
+
 /// Whether a file could be one that [`lock`] has made: empty, or a number.
 pub(super) fn is_lock(path: &Path) -> bool {
     fs::read_to_string(path)

@@ -37,6 +37,7 @@ mod summary;
 
 pub use checkpoint::{pack, unpack};
 pub use error::ResultError;
+pub use lock::is_being_written;
 pub use recording::Recording;
 pub use result::ResultFolder;
 pub use run::{Earlier, RunError, run};

@@ -125,9 +125,14 @@ impl Recording {
         &self.scene
     }
 
-    /// The text of that scene.
-    pub(super) fn scene_text(&self) -> &str {
-        &self.scene_text
+    /// Where that is not the same scene: the first line that differs, there and here.
+    pub fn differs_from(&self, scene: &Scene) -> Option<String> {
+        let (old, new) = (&self.scene_text, scene.to_text());
+        let mut lines = old.lines().zip(new.lines());
+        match lines.find(|(old, new)| old != new) {
+            Some((old, new)) => Some(format!("'{old}' there, '{new}' here")),
+            None => (*old != new).then(|| "one has more lines than the other".into()),
+        }
     }
 
     /// Whether the start crosses itself and was refused: there is frame 0 only, and it is not certified.

@@ -198,14 +198,8 @@ impl ResultFolder {
             return different(message.into());
         }
         let recording = Recording::open_frames(path, &stored)?;
-        let (old, new) = (recording.scene_text(), scene.to_text());
-        if let Some((old, new)) = old.lines().zip(new.lines()).find(|(old, new)| old != new) {
-            return different(format!(
-                "the scene has changed: '{old}' there, '{new}' here"
-            ));
-        }
-        if old != new {
-            return different("the scene has changed in length".into());
+        if let Some(difference) = recording.differs_from(scene) {
+            return different(format!("the scene has changed: {difference}"));
         }
         if recording.mesh().faces() != mesh.faces() || recording.mesh().bodies() != mesh.bodies() {
             return different("the objects have changed".into());

@@ -282,6 +282,51 @@ def test_other_threads_go_on_while_a_call_computes():
     assert len(during) > 3 and max(np.diff(during), default=0) < 0.5 * (ended - began)
 
 
+def test_calls_from_several_threads_wait_for_one_another():
+    alone, shared = (percale.Simulation("drop", set=SMALL) for _ in range(2))
+    frames = [alone.step() for _ in range(8)]
+    seen, wrong = [], []
+
+    def steps():
+        try:
+            seen.extend(shared.step().report for _ in range(2))
+        except Exception as error:  # noqa: BLE001
+            wrong.append(error)
+
+    threads = [threading.Thread(target=steps) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong and sorted(report["frame"] for report in seen) == list(range(1, 9))
+    np.testing.assert_array_equal(shared.positions, frames[-1].positions)
+
+
+def test_a_forked_process_is_refused_instead_of_waiting_for_ever(falling):
+    script = """
+        import os, percale
+        V, F = [[0, 0, 0], [1, 0, 0], [0, 0, 1]], [[0, 1, 2]]
+        percale.intersections(V, F)
+        child = os.fork()
+        if child == 0:
+            try:
+                percale.intersections(V, F)
+            except RuntimeError as error:
+                os._exit(7 if "spawn" in str(error) else 1)
+            os._exit(1)
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, timeout=60)
+    assert done.stdout.strip() == "7", done.stderr
+
+
+def test_a_scene_that_holds_itself_is_refused():
+    scene = {"frames": 1}
+    scene["cloth"] = [scene]
+    with pytest.raises(ValueError, match="does one hold itself"):
+        percale.Simulation(scene)
+
+
 def test_ctrl_c_ends_a_run_after_a_frame_and_it_can_be_continued(tmp_path):
     script = f"import percale; percale.run('drop', {str(tmp_path / 'out')!r})"
     child = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.PIPE, text=True)

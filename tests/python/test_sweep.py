@@ -56,6 +56,21 @@ def test_what_fails_is_listed_and_the_rest_is_finished(tmp_path):
     assert "did you mean" in rows[0]["message"]
     with pytest.raises(percale.SceneError):
         percale.sweep("drop", {"friction": [0.1]}, tmp_path / "b", set={"frictoin": 1})
+    with pytest.raises(ValueError, match="did you mean"):
+        percale.sweep("drop", {"frictoin": [0.1, 0.2]}, tmp_path / "b")
+    assert not (tmp_path / "b").exists(), "where nothing can be run nothing is made"
+    rows = percale.sweep("drop", {"cloth.0.fabric": [{"like": "silk", "density": 0.1}, "silk"]}, tmp_path / "c", frames=1, set=SET)
+    assert [row["status"] for row in rows] == ["done", "done"] and rows[0]["hash"] != rows[1]["hash"]
+
+
+def test_folders_of_another_sweep_are_not_taken_for_ones_own(tmp_path):
+    vary = {"friction": [0.1, 0.3]}
+    rows = percale.sweep("drop", vary, tmp_path, frames=2, set=SET)
+    assert [row["status"] for row in rows] == ["done", "done"]
+    for other in ({"set": SET | {"fps": 30}, "frames": 2}, {"set": SET, "frames": 1}):
+        with pytest.raises(ValueError, match="choose another folder"):
+            percale.sweep("drop", vary, tmp_path, **other)
+    assert hashes(percale.sweep("drop", vary, tmp_path, frames=2, set=SET)) == hashes(rows)
 
 
 def test_a_cluster_finishes_with_the_same_hashes_though_a_worker_is_killed(expected, tmp_path):

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -190,4 +191,52 @@ fn what_cannot_start_is_said_before_anything_is_written() {
         assert!(text.contains(word), "{text}");
         assert!(!out.exists());
     }
+}
+
+#[test]
+fn a_folder_of_another_sweep_is_refused_and_left_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let vary = ["--vary", "friction=0.1,0.3"];
+    let (code, text) = sweep(folder.path(), &vary);
+    assert_eq!(code, 0, "{text}");
+    let table = fs::read(folder.path().join("totals.csv")).unwrap();
+    let out = folder.path().to_str().unwrap();
+    for other in [
+        ["--set", "fps=30", "--frames", "16"],
+        ["--frames", "1", "--jobs", "1"],
+    ] {
+        let done = finished(&[&SMALL[..6], &["-o", out], &vary[..], &other].concat());
+        let text = String::from_utf8(done.stderr).unwrap();
+        assert_eq!(done.status.code(), Some(2), "{text}");
+        assert!(text.contains("choose another folder"), "{text}");
+    }
+    assert_eq!(fs::read(folder.path().join("totals.csv")).unwrap(), table);
+    let nothing = folder.path().join("nothing");
+    let (code, _) = sweep(&nothing, &["--vary", "frictoin=0.1,0.3"]);
+    assert!(code == 2 && !nothing.exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn the_runs_of_a_sweep_that_was_killed_end_after_their_frame() {
+    let folder = tempfile::tempdir().unwrap();
+    let more = ["--vary", "friction=0.1", "--frames", "100000", "-o"];
+    let mut killed = percale(&[&SMALL[..6], &more[..]].concat())
+        .arg(folder.path())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let run = folder.path().join("friction=0.1");
+    let until = |what: &str, is_so: &dyn Fn() -> bool| {
+        let end = Instant::now() + Duration::from_secs(60);
+        while !is_so() {
+            assert!(Instant::now() < end, "{what}");
+            thread::sleep(Duration::from_millis(10));
+        }
+    };
+    until("it goes", &|| percale::record::is_being_written(&run));
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    until("it ends", &|| !percale::record::is_being_written(&run));
 }
