@@ -73,7 +73,7 @@ pub mod verify;
 pub use error::{MeshError, StartError, StepError, ValueError};
 #[doc(inline)]
 pub use geometry::{Collider, Impact, Mesh, Motion, Proof};
-pub use glam::DVec3;
+pub use glam::{DVec2, DVec3};
 #[doc(inline)]
 pub use resolve::{Resolution, resolve};
 #[doc(inline)]

@@ -23,7 +23,7 @@ static void falls(void) {
   const uint32_t faces[] = {0, 1, 2, 3, 4, 5}, fixed[] = {0, 1, 2};
   double end[18], v[18];
   percale_collider collider;
-  need(percale_collider_new(6, faces, 2, NULL, fixed, 3, 0, NULL, 0, 0, 0.3, NULL, &collider) == PERCALE_OK, "new");
+  need(percale_collider_new(6, faces, 2, NULL, fixed, 3, 0, NULL, 0, 0, 0.3, NULL, NULL, &collider) == PERCALE_OK, "new");
   for (int step = 0; step < 10; step++) {
     memcpy(end, x, sizeof x);
     for (int k = 3; k < 6; k++) end[3 * k + 1] -= 0.03;
@@ -40,10 +40,15 @@ static void falls(void) {
   need(percale_impacts(x, end, 6, faces, 2, &impacts, &count) == PERCALE_OK && count > 0, "it would meet");
   need(impacts[0].time >= 0 && impacts[0].time <= 1, "a time");
   percale_free(impacts);
+  need(percale_collider_impacts(collider, x, end, NULL, NULL, &impacts, &count) == PERCALE_OK && count > 0, "so says it");
+  percale_free(impacts);
+  need(percale_collider_intersections(collider, x, NULL, &pairs, &count) == PERCALE_OK && count == 0, "and this");
+  percale_free(pairs);
+  need(percale_collider_resolve(collider, x, x, x, x, 0.01, x, NULL, NULL) == PERCALE_BAD_ARGUMENT, "no obstacle is there");
 
   end[4] = NAN;
   need(percale_collider_resolve(collider, x, end, NULL, NULL, 0.01, x, v, NULL) == PERCALE_BAD_MESH, "NaN is refused");
-  need(strstr(percale_error(), "V1: vertex 1") != NULL, "by name");
+  need(strstr(percale_error(), "end: vertex 1") != NULL, "by name");
   need(percale_collider_free(collider) == PERCALE_OK, "free");
   need(percale_collider_free(collider) == PERCALE_BAD_ARGUMENT, "freed twice");
   need(percale_collider_resolve(collider, x, x, NULL, NULL, 0.01, x, v, NULL) == PERCALE_BAD_ARGUMENT, "freed, used");
@@ -57,9 +62,16 @@ static void untangles(void) {
   double x[] = {0, 0, 0, 1, 0, 0, 0, 0, 1, 0.2, 1, 0.2, 0.3, 1, 0.2, 0.2, -0.1, 0.2};
   const uint32_t faces[] = {0, 1, 2, 3, 4, 5};
   char *json;
-  need(percale_paths(x, 6, faces, 2, &json) == PERCALE_OK && strstr(json, "\"type\"") != NULL, "paths");
+  need(percale_paths(x, 6, faces, 2, NULL, &json) == PERCALE_OK && strstr(json, "\"type\"") != NULL, "paths");
   percale_free(json);
-  need(percale_untangle(x, 6, faces, 2, NULL, 0, x, &json) == PERCALE_OK, "untangle");
+  need(percale_check(x, 6, faces, 2, &json) == PERCALE_OK && strstr(json, "\"edge_face\":2") != NULL, "check");
+  percale_free(json);
+  const uint32_t lower[] = {0, 1, 2};
+  percale_evidence evidence = {0};
+  evidence.keep = lower, evidence.keep_count = 3;
+  int32_t certified = 0;
+  need(percale_untangle(x, 6, faces, 2, &evidence, x, &certified, &json) == PERCALE_OK && certified == 1, "untangle");
+  need(x[1] == 0 && x[4] == 0, "what is kept");
   need(strstr(json, "\"intersections_after\":0") != NULL, "nothing is left");
   percale_free(json);
 }
@@ -84,19 +96,39 @@ static void steps(void) {
   need(percale_simulation_positions(simulation, again) == PERCALE_OK, "positions");
   need(memcmp(once, again, 24 * vertices) == 0, "to the bit");
   checkpoint[count / 2] ^= 1;
-  need(percale_simulation_restore(simulation, checkpoint, count) == PERCALE_BAD_CHECKPOINT, "damaged");
+  need(percale_simulation_restore(simulation, checkpoint, count) == PERCALE_BAD_RESULT, "damaged");
   percale_free(checkpoint);
   free(once);
   free(again);
   need(percale_simulation_free(simulation) == PERCALE_OK, "free");
 }
 
+static void runs(const char *scene, const char *folder) {
+  char *json;
+  need(percale_run(scene, folder, 2, PERCALE_REFUSE, NULL) == PERCALE_OK, "run");
+  need(percale_run(scene, folder, 3, PERCALE_REFUSE, NULL) == PERCALE_BAD_ARGUMENT, "there is a result");
+  need(strstr(percale_error(), "PERCALE_RE") != NULL, "and what to do");
+  need(percale_run(scene, folder, 3, PERCALE_RESUME, &json) == PERCALE_OK, "continued");
+  puts(json);
+  percale_free(json);
+  percale_recording recording;
+  size_t vertices, triangles;
+  uint64_t frames;
+  need(percale_recording_open("no/such/folder", &recording) == PERCALE_BAD_RESULT, "no folder");
+  need(percale_recording_open(folder, &recording) == PERCALE_OK, "open");
+  need(percale_recording_counts(recording, &vertices, &triangles, &frames) == PERCALE_OK && frames == 4, "counts");
+  double *x = malloc(24 * vertices);
+  need(percale_recording_positions(recording, 4, x) == PERCALE_BAD_ARGUMENT, "no such frame");
+  need(percale_recording_positions(recording, 3, x) == PERCALE_OK && isfinite(x[1]), "positions");
+  need(percale_recording_report(recording, &json) == PERCALE_OK && strstr(json, "\"hash\"") != NULL, "report");
+  percale_free(json);
+  free(x);
+  need(percale_recording_free(recording) == PERCALE_OK, "free");
+}
+
 int main(int count, char **arguments) {
   if (count == 3) {
-    char *json;
-    need(percale_run(arguments[1], arguments[2], 3, &json) == PERCALE_OK, "run");
-    puts(json);
-    percale_free(json);
+    runs(arguments[1], arguments[2]);
     return 0;
   }
   falls();

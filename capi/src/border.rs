@@ -23,7 +23,7 @@ pub enum Status {
     BadScene = 3,
     Tangled = 4,
     NoWay = 5,
-    BadCheckpoint = 6,
+    BadResult = 6,
     Busy = 7,
     Bug = 8,
 }
@@ -45,8 +45,23 @@ impl From<CallError> for Refusal {
             CallError::Step(_) => Status::NoWay,
             _ => Status::BadArgument,
         };
-        Self(status, error.to_string())
+        Self(status, in_words_of_c(&error.to_string()))
     }
+}
+
+/// Arguments as `percale.h` has them: the shared calls have names of Python.
+fn in_words_of_c(message: &str) -> String {
+    let names = [
+        ("F: ", "faces: "),
+        ("V: ", "positions: "),
+        ("V0: ", "start: "),
+        ("V1: ", "end: "),
+    ];
+    let known = names.iter().find_map(|(theirs, ours)| {
+        let rest = message.strip_prefix(theirs)?;
+        Some(format!("{ours}{rest}"))
+    });
+    known.unwrap_or_else(|| message.into())
 }
 
 impl From<SceneError> for Refusal {
@@ -73,13 +88,16 @@ impl From<StepError> for Refusal {
 
 impl From<ResultError> for Refusal {
     fn from(error: ResultError) -> Self {
-        Self(Status::BadCheckpoint, error.to_string())
+        Self(Status::BadResult, error.to_string())
     }
 }
 
 impl From<RunError> for Refusal {
     fn from(error: RunError) -> Self {
-        Self(Status::BadArgument, format!("folder: {error}"))
+        let message = (error.to_string())
+            .replace("--resume", "PERCALE_RESUME")
+            .replace("--force", "PERCALE_REPLACE");
+        Self(Status::BadArgument, format!("folder: {message}"))
     }
 }
 
@@ -160,7 +178,12 @@ impl<T> Handles<T> {
         let thing = thing.ok_or_else(|| unknown(handle, name))?;
         let mut thing = match thing.try_lock() {
             Ok(thing) => thing,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::Poisoned(_)) => {
+                let message = format!(
+                    "{name}: an earlier call has failed by a bug; free it and make another"
+                );
+                return Err(Refusal(Status::Bug, message));
+            }
             Err(TryLockError::WouldBlock) => {
                 let message =
                     format!("{name}: another thread is using it; wait for that call to return");
@@ -197,7 +220,7 @@ pub(crate) fn give_bytes(bytes: &[u8]) -> *mut u8 {
     place
 }
 
-/// A list that C has to free.
+/// A list of plain values without padding that C has to free.
 pub(crate) fn give_list<T: Copy>(list: &[T]) -> *mut T {
     const { assert!(align_of::<T>() <= ALIGNMENT) };
     // SAFETY: the bytes of plain values are copied, not looked at
@@ -224,18 +247,65 @@ pub(crate) fn release(made: *mut u8) {
     }
 }
 
-/// Where a result goes.
+/// Where a result goes; nothing is read there.
+pub(crate) struct Out<T>(*mut T);
+
+impl<T> Out<T> {
+    pub(crate) fn set(&self, value: T) {
+        // SAFETY: whoever made it has promised that it can be written
+        unsafe { self.0.write(value) };
+    }
+}
+
+impl Out<f64> {
+    /// Writes vectors from here on.
+    ///
+    /// # Safety
+    /// There is room for them.
+    pub(crate) unsafe fn set_vectors(&self, vectors: &[DVec3]) {
+        // SAFETY: by the caller's promise; what is written is ours, so nothing overlaps
+        unsafe {
+            let place = self.0.cast::<DVec3>();
+            place.copy_from_nonoverlapping(vectors.as_ptr(), vectors.len());
+        };
+    }
+}
+
+impl Out<u32> {
+    /// Writes faces from here on.
+    ///
+    /// # Safety
+    /// There is room for them.
+    pub(crate) unsafe fn set_faces(&self, faces: &[[u32; 3]]) {
+        let all = faces.as_flattened();
+        // SAFETY: by the caller's promise; what is written is ours, so nothing overlaps
+        unsafe { self.0.copy_from_nonoverlapping(all.as_ptr(), all.len()) };
+    }
+}
+
+/// A place that a result needs.
 ///
 /// # Safety
 /// The place is null or can be written.
-pub(crate) unsafe fn out<'a, T>(name: &str, place: *mut T) -> Result<&'a mut T, Refusal> {
+pub(crate) unsafe fn out<T>(name: &str, place: *mut T) -> Result<Out<T>, Refusal> {
     if place.is_null() || !place.is_aligned() {
         return Err(Refusal::argument(format!(
             "{name}: it is NULL, or not aligned"
         )));
     }
-    // SAFETY: by the caller's promise
-    Ok(unsafe { &mut *place })
+    Ok(Out(place))
+}
+
+/// A place for what not everybody wants.
+///
+/// # Safety
+/// The place is null or can be written.
+pub(crate) unsafe fn wanted<T>(name: &str, place: *mut T) -> Result<Option<Out<T>>, Refusal> {
+    match place.is_null() {
+        true => Ok(None),
+        // SAFETY: by the caller's promise
+        false => unsafe { out(name, place) }.map(Some),
+    }
 }
 
 /// Values that C has; none of them if there are to be none.
@@ -306,17 +376,4 @@ pub(crate) unsafe fn text<'a>(name: &str, place: *const c_char) -> Result<&'a st
     let text = unsafe { CStr::from_ptr(place) };
     text.to_str()
         .map_err(|_| Refusal::argument(format!("{name}: it is not UTF-8")))
-}
-
-/// Writes positions where C wants them.
-///
-/// # Safety
-/// There is room for them.
-pub(crate) unsafe fn write_vectors(place: *mut f64, vectors: &[DVec3]) {
-    // SAFETY: by the caller's promise; what is written is ours, so nothing overlaps
-    unsafe {
-        place
-            .cast::<DVec3>()
-            .copy_from_nonoverlapping(vectors.as_ptr(), vectors.len());
-    };
 }

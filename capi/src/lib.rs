@@ -4,23 +4,21 @@
 //! freeing it twice does nothing. No panic crosses the border.
 
 mod border;
+mod recording;
+mod simulation;
 
 use std::ffi::{c_char, c_void};
-use std::ops::ControlFlow;
-use std::path::Path;
 
 use border::{
-    Handles, Refusal, Status, call, give_bytes, give_list, give_text, given, list, out, release,
-    text, vectors, write_vectors,
+    Handles, Out, Refusal, Status, call, give_list, give_text, given, list, out, release, text,
+    vectors, wanted,
 };
-use percale::geometry::{Collider, Mode};
-use percale::plain::{self, Beside, Evidence, Stepper, Terms};
-use percale::record::{Earlier, pack, run, unpack};
+use percale::geometry::{self, Collider, Mode};
+use percale::plain::{self, Beside, Stepper, Terms};
 use percale::response::Stage;
-use percale::{Figures, Scene, Simulation};
+use percale::{DVec2, DVec3};
 
 static COLLIDERS: Handles<Stepper> = Handles::new();
-static SIMULATIONS: Handles<(Scene, Simulation)> = Handles::new();
 
 /// An impact, as in `percale.h`.
 #[repr(C)]
@@ -32,6 +30,91 @@ pub struct Impact {
     normal: [f64; 3],
     is_vertex_face: i32,
     is_certain: i32,
+}
+
+impl Impact {
+    fn of(impact: &geometry::Impact) -> Self {
+        Self {
+            vertices: impact.vertices,
+            time: impact.time,
+            weights: impact.weights,
+            normal: impact.normal.to_array(),
+            is_vertex_face: impact.is_vertex_face().into(),
+            is_certain: impact.certain.into(),
+        }
+    }
+
+    /// Gives a list of them to C.
+    fn give(found: &[geometry::Impact], impacts: &Out<*mut Self>, count: &Out<usize>) {
+        let found: Vec<Self> = found.iter().map(Self::of).collect();
+        count.set(found.len());
+        impacts.set(give_list(&found));
+    }
+}
+
+/// What is known of a mesh to cure beside its positions, as in `percale.h`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Evidence {
+    uv: *const f64,
+    keep: *const u32,
+    keep_count: usize,
+    layers: *const i32,
+    body: *const f64,
+    body_vertices: usize,
+    body_faces: *const u32,
+    body_triangles: usize,
+    thickness: f64,
+    max_steps: u32,
+}
+
+impl Evidence {
+    /// For a cloth of so many vertices and triangles.
+    ///
+    /// # Safety
+    /// Pointers are null or hold what the counts say.
+    unsafe fn read(self, vertices: usize, triangles: usize) -> Result<plain::Evidence, Refusal> {
+        // SAFETY: by the caller's promise, for all of these
+        unsafe {
+            let body = match (self.body_vertices, self.body.is_null()) {
+                (0, true) => None,
+                (vertex_count, _) => {
+                    let faces = given("body_faces", self.body_faces, self.body_triangles)?;
+                    let x = vectors("body", self.body, vertex_count)?;
+                    let beside = Beside {
+                        vertex_count,
+                        faces,
+                    };
+                    Some((beside, x))
+                }
+            };
+            Ok(plain::Evidence {
+                uv: pattern(self.uv, triangles)?,
+                keep: list("keep", self.keep, self.keep_count)?,
+                layers: match self.layers.is_null() {
+                    true => Vec::new(),
+                    false => list("layers", self.layers, vertices)?,
+                },
+                body,
+                thickness: self.thickness,
+                max_steps: (self.max_steps > 0).then_some(self.max_steps),
+            })
+        }
+    }
+}
+
+/// Places of the corners of each face in the pattern, if there is one.
+///
+/// # Safety
+/// The place is null or holds six numbers for each triangle.
+unsafe fn pattern(uv: *const f64, triangles: usize) -> Result<Option<Vec<[DVec2; 3]>>, Refusal> {
+    if uv.is_null() {
+        return Ok(None);
+    }
+    // SAFETY: by the caller's promise
+    let corners = unsafe { list("uv", uv.cast::<[[f64; 2]; 3]>(), triangles)? };
+    let corners = corners.iter().map(|corners| corners.map(DVec2::from));
+    Ok(Some(corners.collect()))
 }
 
 /// Version of the library.
@@ -77,8 +160,47 @@ pub unsafe extern "C" fn percale_intersections(
         };
         let mesh = plain::mesh(x.len(), faces)?;
         let found = plain::crossings(&mesh, &x)?.faces;
-        *count = found.len();
-        *pairs = give_list(&found).cast();
+        count.set(found.len());
+        pairs.set(give_list(&found).cast());
+        Ok(())
+    })
+}
+
+/// See `percale.h`.
+///
+/// # Safety
+/// As of [`percale_intersections`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn percale_check(
+    positions: *const f64,
+    vertices: usize,
+    faces: *const u32,
+    triangles: usize,
+    json: *mut *mut c_char,
+) -> Status {
+    call(|| {
+        // SAFETY: by the caller's promise
+        let json = unsafe { out("json", json)? };
+        // SAFETY: by the caller's promise
+        let (x, faces) = unsafe {
+            (
+                vectors("positions", positions, vertices)?,
+                given("faces", faces, triangles)?,
+            )
+        };
+        let mesh = plain::mesh(x.len(), faces)?;
+        let crossings = plain::crossings(&mesh, &x)?;
+        let groups = crossings.by_group(&mesh, &mesh.components());
+        let by_body = groups.iter().map(|([a, b], counts)| {
+            serde_json::json!({
+                "a": a, "b": b, "intersections": counts.intersections, "edge_face": counts.edge_face,
+            })
+        });
+        let report = serde_json::json!({
+            "vertices": x.len(), "triangles": mesh.faces().len(), "intersections": crossings.faces.len(),
+            "edge_face": crossings.edge_faces.len(), "by_body": by_body.collect::<Vec<_>>(),
+        });
+        json.set(give_text(&report.to_string()));
         Ok(())
     })
 }
@@ -111,18 +233,7 @@ pub unsafe extern "C" fn percale_impacts(
         let faces = unsafe { given("faces", faces, triangles)? };
         let mesh = plain::mesh(x0.len(), faces)?;
         let found = plain::impacts(&mut Collider::new(&mesh), &x0, &x1, Mode::Fast)?;
-        let found: Vec<Impact> = (found.iter())
-            .map(|impact| Impact {
-                vertices: impact.vertices,
-                time: impact.time,
-                weights: impact.weights,
-                normal: impact.normal.to_array(),
-                is_vertex_face: impact.is_vertex_face().into(),
-                is_certain: impact.certain.into(),
-            })
-            .collect();
-        *count = found.len();
-        *impacts = give_list(&found);
+        Impact::give(&found, &impacts, &count);
         Ok(())
     })
 }
@@ -137,6 +248,7 @@ pub unsafe extern "C" fn percale_paths(
     vertices: usize,
     faces: *const u32,
     triangles: usize,
+    uv: *const f64,
     json: *mut *mut c_char,
 ) -> Status {
     call(|| {
@@ -150,8 +262,10 @@ pub unsafe extern "C" fn percale_paths(
             )
         };
         let mesh = plain::mesh(x.len(), faces)?;
-        let found = plain::paths(&mesh, &x, None)?;
-        *json = give_text(&serde_json::to_string(&found.summaries(&x))?);
+        // SAFETY: by the caller's promise
+        let uv = unsafe { pattern(uv, triangles)? };
+        let found = plain::paths(&mesh, &x, uv.as_deref())?;
+        json.set(give_text(&serde_json::to_string(&found.summaries(&x))?));
         Ok(())
     })
 }
@@ -166,12 +280,20 @@ pub unsafe extern "C" fn percale_untangle(
     vertices: usize,
     faces: *const u32,
     triangles: usize,
-    keep: *const u32,
-    kept: usize,
+    evidence: *const Evidence,
     result: *mut f64,
+    certified: *mut i32,
     json: *mut *mut c_char,
 ) -> Status {
     call(|| {
+        // SAFETY: by the caller's promise
+        let (result, certified, json) = unsafe {
+            (
+                out("result", result)?,
+                wanted("certified", certified)?,
+                wanted("json", json)?,
+            )
+        };
         // SAFETY: by the caller's promise
         let (x, faces) = unsafe {
             (
@@ -179,42 +301,22 @@ pub unsafe extern "C" fn percale_untangle(
                 given("faces", faces, triangles)?,
             )
         };
-        out_room("result", result)?;
-        let evidence = Evidence {
+        let evidence = match evidence.is_null() {
+            true => plain::Evidence::default(),
             // SAFETY: by the caller's promise
-            keep: unsafe { list("keep", keep, kept)? },
-            ..Evidence::default()
+            false => unsafe {
+                let evidence = list("evidence", evidence, 1)?[0];
+                evidence.read(vertices, triangles)?
+            },
         };
         let cured = plain::untangled(x, faces, evidence)?;
         let report = serde_json::to_string(&cured.report)?;
-        // SAFETY: by the caller's promise
-        unsafe {
-            write_vectors(result, &cured.positions);
-            tell(json, &report);
-        }
+        // SAFETY: by the caller's promise there is room for all vertices
+        unsafe { result.set_vectors(&cured.positions) };
+        certified.inspect(|place| place.set(cured.certified.into()));
+        json.inspect(|place| place.set(give_text(&report)));
         Ok(())
     })
-}
-
-/// Refuses an output that is none.
-fn out_room(name: &'static str, place: *mut f64) -> Result<(), Refusal> {
-    match place.is_null() || !place.is_aligned() {
-        true => Err(Refusal::argument(format!(
-            "{name}: it is NULL, or not aligned"
-        ))),
-        false => Ok(()),
-    }
-}
-
-/// Gives a text to who wants it.
-///
-/// # Safety
-/// The place is null or can be written.
-unsafe fn tell(json: *mut *mut c_char, text: &str) {
-    if !json.is_null() && json.is_aligned() {
-        // SAFETY: by the caller's promise
-        unsafe { json.write(give_text(text)) };
-    }
 }
 
 /// See `percale.h`.
@@ -234,6 +336,7 @@ pub unsafe extern "C" fn percale_collider_new(
     obstacle_triangles: usize,
     thickness: f64,
     friction: f64,
+    rest: *const f64,
     response: *const c_char,
     made: *mut u64,
 ) -> Status {
@@ -242,9 +345,9 @@ pub unsafe extern "C" fn percale_collider_new(
         let made = unsafe { out("made", made)? };
         // SAFETY: by the caller's promise
         let faces = unsafe { given("faces", faces, triangles)? };
-        let obstacle = match obstacle_faces.is_null() {
-            true => None,
-            false => Some(Beside {
+        let obstacle = match (obstacle_faces.is_null(), obstacle_vertices) {
+            (true, 0) => None,
+            _ => Some(Beside {
                 vertex_count: obstacle_vertices,
                 // SAFETY: by the caller's promise
                 faces: unsafe { given("obstacle_faces", obstacle_faces, obstacle_triangles)? },
@@ -264,12 +367,16 @@ pub unsafe extern "C" fn percale_collider_new(
             mass,
             // SAFETY: by the caller's promise
             fixed: unsafe { list("fixed", fixed, fixed_count)? },
-            rest: None,
+            rest: match rest.is_null() {
+                true => None,
+                // SAFETY: by the caller's promise
+                false => Some(unsafe { vectors("rest", rest, vertices)? }),
+            },
             thickness: (thickness != 0.0).then_some(thickness),
             friction,
             response,
         };
-        *made = COLLIDERS.keep(Stepper::new(vertices, faces, obstacle, terms)?);
+        made.set(COLLIDERS.keep(Stepper::new(vertices, faces, obstacle, terms)?));
         Ok(())
     })
 }
@@ -306,144 +413,71 @@ pub unsafe extern "C" fn percale_collider_resolve(
     json: *mut *mut c_char,
 ) -> Status {
     call(|| {
-        out_room("result", result)?;
+        // SAFETY: by the caller's promise
+        let (result, velocities, json) = unsafe {
+            (
+                out("result", result)?,
+                wanted("velocities", velocities)?,
+                wanted("json", json)?,
+            )
+        };
         COLLIDERS.with(collider, "collider", |stepper| {
-            let (count, all) = (stepper.vertex_count(), stepper.mesh().vertex_count());
             // SAFETY: by the caller's promise
-            let (x0, x1) =
-                unsafe { (vectors("start", start, count)?, vectors("end", end, count)?) };
-            let obstacle = match all > count {
-                // SAFETY: by the caller's promise
-                true => Some(unsafe {
-                    [
-                        vectors("obstacle_start", obstacle_start, all - count)?,
-                        vectors("obstacle_end", obstacle_end, all - count)?,
-                    ]
-                }),
-                false => None,
-            };
+            let Motion { x0, x1, obstacle } =
+                unsafe { Motion::read(stepper, start, end, obstacle_start, obstacle_end)? };
             let done = stepper.resolve(x0, x1, obstacle, dt)?;
             let report = serde_json::to_string(&done.report)?;
-            // SAFETY: by the caller's promise
-            unsafe {
-                write_vectors(result, &done.positions);
-                if !velocities.is_null() && velocities.is_aligned() {
-                    write_vectors(velocities, &done.velocities);
-                }
-                tell(json, &report);
-            }
-            Ok(())
-        })
-    })
-}
-
-fn keep_scene(scene: Scene, made: &mut u64) -> Result<(), Refusal> {
-    let simulation = scene.build()?;
-    *made = SIMULATIONS.keep((scene, simulation));
-    Ok(())
-}
-
-/// See `percale.h`.
-///
-/// # Safety
-/// As of [`percale_collider_new`].
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn percale_simulation_load(name: *const c_char, made: *mut u64) -> Status {
-    call(|| {
-        // SAFETY: by the caller's promise
-        let (made, name) = unsafe { (out("made", made)?, text("name", name)?) };
-        keep_scene(Scene::load(name)?, made)
-    })
-}
-
-/// See `percale.h`.
-///
-/// # Safety
-/// As of [`percale_collider_new`].
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn percale_simulation_from_text(
-    toml: *const c_char,
-    base: *const c_char,
-    made: *mut u64,
-) -> Status {
-    call(|| {
-        // SAFETY: by the caller's promise
-        let made = unsafe { out("made", made)? };
-        // SAFETY: by the caller's promise
-        let (toml, base) = unsafe { (text("toml", toml)?, text("base", base)?) };
-        keep_scene(Scene::from_text_in(toml, "toml", Path::new(base))?, made)
-    })
-}
-
-/// See `percale.h`.
-#[unsafe(no_mangle)]
-pub extern "C" fn percale_simulation_free(simulation: u64) -> Status {
-    call(|| SIMULATIONS.drop(simulation, "simulation"))
-}
-
-/// See `percale.h`.
-///
-/// # Safety
-/// As of [`percale_intersections`].
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn percale_simulation_counts(
-    simulation: u64,
-    vertices: *mut usize,
-    triangles: *mut usize,
-    frame: *mut u64,
-) -> Status {
-    call(|| {
-        SIMULATIONS.with(simulation, "simulation", |(_, simulation)| {
-            let mesh = simulation.state().mesh();
-            // SAFETY: by the caller's promise
-            unsafe {
-                *out("vertices", vertices)? = mesh.vertex_count();
-                *out("triangles", triangles)? = mesh.faces().len();
-                *out("frame", frame)? = simulation.frame();
-            }
-            Ok(())
-        })
-    })
-}
-
-/// See `percale.h`.
-///
-/// # Safety
-/// As of [`percale_intersections`].
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn percale_simulation_faces(simulation: u64, faces: *mut u32) -> Status {
-    call(|| {
-        SIMULATIONS.with(simulation, "simulation", |(_, simulation)| {
-            let all = simulation.state().mesh().faces().as_flattened();
-            if faces.is_null() || !faces.is_aligned() {
-                return Err(Refusal::argument(
-                    "faces: it is NULL, or not aligned".into(),
-                ));
-            }
-            // SAFETY: by the caller's promise there is room for all faces
-            unsafe { faces.copy_from_nonoverlapping(all.as_ptr(), all.len()) };
-            Ok(())
-        })
-    })
-}
-
-/// See `percale.h`.
-///
-/// # Safety
-/// As of [`percale_intersections`].
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn percale_simulation_positions(
-    simulation: u64,
-    positions: *mut f64,
-) -> Status {
-    call(|| {
-        out_room("positions", positions)?;
-        SIMULATIONS.with(simulation, "simulation", |(_, simulation)| {
             // SAFETY: by the caller's promise there is room for all vertices
-            unsafe { write_vectors(positions, simulation.state().positions()) };
+            unsafe {
+                result.set_vectors(&done.positions);
+                if let Some(velocities) = velocities {
+                    velocities.set_vectors(&done.velocities);
+                }
+            }
+            json.inspect(|place| place.set(give_text(&report)));
             Ok(())
         })
     })
+}
+
+/// A motion of a cloth and of what is beside it.
+struct Motion {
+    x0: Vec<DVec3>,
+    x1: Vec<DVec3>,
+    obstacle: Option<[Vec<DVec3>; 2]>,
+}
+
+impl Motion {
+    /// # Safety
+    /// Pointers are null or hold the vertices of the collider.
+    unsafe fn read(
+        stepper: &Stepper,
+        start: *const f64,
+        end: *const f64,
+        obstacle_start: *const f64,
+        obstacle_end: *const f64,
+    ) -> Result<Self, Refusal> {
+        let (count, all) = (stepper.vertex_count(), stepper.mesh().vertex_count());
+        if all == count && !(obstacle_start.is_null() && obstacle_end.is_null()) {
+            let message = "obstacle_start, obstacle_end: this collider has no obstacle; give NULL";
+            return Err(Refusal::argument(message.into()));
+        }
+        // SAFETY: by the caller's promise
+        unsafe {
+            let obstacle = match all > count {
+                true => Some([
+                    vectors("obstacle_start", obstacle_start, all - count)?,
+                    vectors("obstacle_end", obstacle_end, all - count)?,
+                ]),
+                false => None,
+            };
+            Ok(Self {
+                x0: vectors("start", start, count)?,
+                x1: vectors("end", end, count)?,
+                obstacle,
+            })
+        }
+    }
 }
 
 /// See `percale.h`.
@@ -451,37 +485,24 @@ pub unsafe extern "C" fn percale_simulation_positions(
 /// # Safety
 /// As of [`percale_intersections`].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn percale_simulation_step(
-    simulation: u64,
-    json: *mut *mut c_char,
-) -> Status {
-    call(|| {
-        SIMULATIONS.with(simulation, "simulation", |(_, simulation)| {
-            let report = simulation.step()?;
-            // SAFETY: by the caller's promise
-            unsafe { tell(json, &serde_json::to_string(&report)?) };
-            Ok(())
-        })
-    })
-}
-
-/// See `percale.h`.
-///
-/// # Safety
-/// As of [`percale_intersections`].
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn percale_simulation_checkpoint(
-    simulation: u64,
-    bytes: *mut *mut u8,
+pub unsafe extern "C" fn percale_collider_intersections(
+    collider: u64,
+    positions: *const f64,
+    obstacle: *const f64,
+    pairs: *mut *mut u32,
     count: *mut usize,
 ) -> Status {
     call(|| {
         // SAFETY: by the caller's promise
-        let (bytes, count) = unsafe { (out("bytes", bytes)?, out("count", count)?) };
-        SIMULATIONS.with(simulation, "simulation", |(scene, simulation)| {
-            let packed = pack(&simulation.checkpoint(), scene);
-            *count = packed.len();
-            *bytes = give_bytes(&packed);
+        let (pairs, count) = unsafe { (out("pairs", pairs)?, out("count", count)?) };
+        COLLIDERS.with(collider, "collider", |stepper| {
+            // SAFETY: by the caller's promise
+            let motion =
+                unsafe { Motion::read(stepper, positions, positions, obstacle, obstacle)? };
+            let beside = motion.obstacle.map(|[start, _]| start);
+            let found = stepper.crossings(motion.x0, beside)?.faces;
+            count.set(found.len());
+            pairs.set(give_list(&found).cast());
             Ok(())
         })
     })
@@ -492,50 +513,25 @@ pub unsafe extern "C" fn percale_simulation_checkpoint(
 /// # Safety
 /// As of [`percale_intersections`].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn percale_simulation_restore(
-    simulation: u64,
-    bytes: *const u8,
-    count: usize,
+pub unsafe extern "C" fn percale_collider_impacts(
+    collider: u64,
+    start: *const f64,
+    end: *const f64,
+    obstacle_start: *const f64,
+    obstacle_end: *const f64,
+    impacts: *mut *mut Impact,
+    count: *mut usize,
 ) -> Status {
     call(|| {
         // SAFETY: by the caller's promise
-        let bytes: Vec<u8> = unsafe { list("bytes", bytes, count)? };
-        SIMULATIONS.with(simulation, "simulation", |(scene, simulation)| {
-            let vertices = simulation.state().mesh().vertex_count();
-            let checkpoint = unpack(&bytes, scene, vertices)?;
-            Ok(simulation.restore(checkpoint)?)
+        let (impacts, count) = unsafe { (out("impacts", impacts)?, out("count", count)?) };
+        COLLIDERS.with(collider, "collider", |stepper| {
+            // SAFETY: by the caller's promise
+            let Motion { x0, x1, obstacle } =
+                unsafe { Motion::read(stepper, start, end, obstacle_start, obstacle_end)? };
+            let found = stepper.impacts(x0, x1, obstacle, Mode::Fast)?;
+            Impact::give(&found, &impacts, &count);
+            Ok(())
         })
-    })
-}
-
-/// See `percale.h`.
-///
-/// # Safety
-/// As of [`percale_collider_new`].
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn percale_run(
-    scene: *const c_char,
-    folder: *const c_char,
-    frames: u64,
-    json: *mut *mut c_char,
-) -> Status {
-    call(|| {
-        // SAFETY: by the caller's promise
-        let (name, folder) = unsafe { (text("scene", scene)?, text("folder", folder)?) };
-        let scene = Scene::load(name)?;
-        let mut simulation = scene.build()?;
-        let frames = if frames == 0 { scene.frames } else { frames };
-        let each = &mut |_: &Simulation, _: &Figures| ControlFlow::Continue(());
-        let summary = run(
-            &scene,
-            &mut simulation,
-            Path::new(folder),
-            frames,
-            Earlier::Refuse,
-            each,
-        )?;
-        // SAFETY: by the caller's promise
-        unsafe { tell(json, &serde_json::to_string(&summary)?) };
-        Ok(())
     })
 }

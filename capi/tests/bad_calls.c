@@ -42,9 +42,14 @@ int main(void) {
   percale_simulation simulations[4] = {0};
   int answered = 0, refused = 0;
   for (int call = 0; call < CALLS; call++) {
-    double a[3 * N], b[3 * N], out[3 * N], v[3 * N];
+    double a[3 * N] = {0}, b[3 * N] = {0}, out[3 * N], v[3 * N];
     uint32_t f[3 * M], *pairs = NULL;
     const uint32_t fixed[] = {dice(8), dice(8)};
+    percale_evidence evidence = {0};
+    evidence.keep = dice(2) ? fixed : NULL, evidence.keep_count = dice(2) ? 2 : 0;
+    evidence.body = dice(3) ? NULL : b, evidence.body_vertices = dice(3) ? 0 : count(N);
+    evidence.body_faces = dice(3) ? NULL : f, evidence.body_triangles = dice(3) ? 0 : count(M);
+    evidence.thickness = dice(2) ? 0 : number(), evidence.max_steps = dice(5);
     percale_impact *impacts = NULL;
     char *json = NULL;
     uint8_t *bytes = NULL;
@@ -56,16 +61,16 @@ int main(void) {
     const double *x0 = positions(a), *x1 = positions(b);
     const uint32_t *faces = triangles(f);
     percale_status status;
-    switch (dice(12)) {
+    switch (dice(14)) {
       case 0: status = percale_intersections(x0, count(N), faces, count(M), dice(9) ? &pairs : NULL, &found); break;
       case 1: status = percale_impacts(x0, x1, count(N), faces, count(M), &impacts, dice(9) ? &found : NULL); break;
-      case 2: status = percale_paths(x0, count(N), faces, count(M), dice(9) ? &json : NULL); break;
-      case 3: status = percale_untangle(x0, count(N), faces, count(M), dice(2) ? fixed : NULL, dice(2) ? 2 : 0, dice(9) ? out : NULL, &json); break;
+      case 2: status = percale_paths(x0, count(N), faces, count(M), dice(4) ? NULL : x1, dice(9) ? &json : NULL); break;
+      case 3: status = percale_untangle(x0, count(N), faces, count(M), dice(2) ? &evidence : NULL, dice(9) ? out : NULL, NULL, &json); break;
       case 4: {
         static const char *const stages[] = {NULL, "impulses", "impulses,hold", "", "hope", "impulses{max_rounds=-1}", "\xff\xfe"};
         percale_collider made = 0; /* the older one is not freed: its number stays good */
         status = percale_collider_new(count(N), faces, count(M), dice(2) ? NULL : x0, dice(2) ? fixed : NULL, dice(2) ? 2 : 0, 0, NULL, 0,
-                                      dice(2) ? 0 : number(), dice(2) ? 0.3 : number(), stages[dice(7)], dice(9) ? &made : NULL);
+                                      dice(2) ? 0 : number(), dice(2) ? 0.3 : number(), dice(3) ? NULL : x1, stages[dice(7)], dice(9) ? &made : NULL);
         if (made) *collider = made;
         break;
       }
@@ -86,6 +91,8 @@ int main(void) {
           status = percale_simulation_restore(simulations[dice(4)], bytes, dice(4) ? found : dice((uint32_t)found));
         }
         break;
+      case 11: status = percale_collider_impacts(dice(9) ? *collider : any, x0, x1, dice(9) ? NULL : x0, NULL, &impacts, dice(9) ? &found : NULL); break;
+      case 12: status = percale_check(x0, count(N), faces, count(M), dice(9) ? &json : NULL); break;
       default: status = dice(2) ? percale_simulation_free(dice(2) ? any : *simulation) : percale_simulation_load(dice(2) ? "no-such-scene" : NULL, simulation);
     }
     if (status == PERCALE_BUG || (status == PERCALE_OK) != (percale_error()[0] == 0)) {
