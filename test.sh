@@ -33,4 +33,5 @@ step .venv/bin/python -m pip wheel --quiet --disable-pip-version-check --no-deps
 step .venv/bin/python -m pip install --quiet --disable-pip-version-check --force-reinstall --no-deps target/wheels/*.whl
 step .venv/bin/python -m pytest -q tests/python
 step .venv/bin/python -m pytest -q --doctest-modules --pyargs percale
+step .venv/bin/python -m mypy --strict -p percale
 step tests/python/oldest.sh "$(echo "$PWD"/target/wheels/*.whl)" "$PWD/.venv-oldest"

@@ -13,10 +13,14 @@ Axes = list[tuple[str, list[str]]]
 Objects = list[tuple[str, bool, list[int], list[int]]]
 
 class Source(Protocol):
-    source: Any
-    base: str
-    small: bool
-    changes: dict[str, Any]
+    @property
+    def source(self) -> Any: ...
+    @property
+    def base(self) -> str: ...
+    @property
+    def small(self) -> bool: ...
+    @property
+    def changes(self) -> dict[str, Any]: ...
 
 class Collider:
     def __new__(cls, f: Any, vertices: int, mass: Any, fixed: Any, obstacle: Any, rest: Any, thickness: float | None, friction: float, response: Any) -> "Collider": ...

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,7 +76,10 @@ def _objects(found: Any) -> dict[str, Object]:
     return {name: Object(name, is_cloth, slice(*v), slice(*f)) for name, is_cloth, v, f in found}
 
 
-def _read_only(array: Any) -> Any:
+_Array = TypeVar("_Array", bound=NDArray[Any])
+
+
+def _read_only(array: _Array) -> _Array:
     array.flags.writeable = False
     return array
 

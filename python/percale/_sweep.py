@@ -83,4 +83,4 @@ def sweep(
 
 
 def _run_case(source: Source, axes: Any, name: str, out: str, frames: int | None) -> str:
-    return _percale.run_case(source, axes, name, out, frames)["status"]
+    return str(_percale.run_case(source, axes, name, out, frames)["status"])
