@@ -36,6 +36,13 @@ use crate::touch::TouchWork;
 /// stiffness of a few loops ago would let it burst.
 const TURNED: f64 = 0.2;
 
+/// Loops become half as long while an edge turns or changes its length by more than this share of it in one, and twice as long
+/// again where that is less than a third: what a face at its limit does is linear in neither.
+const SWIFT: f64 = 0.1;
+
+/// Loops are at least the longest ones divided by this.
+const PARTS: u32 = 4;
+
 /// What may touch is looked for anew after so long, s, if anything goes another way than was expected.
 const LOOK_AGE: f64 = 1.0 / 120.0;
 
@@ -113,10 +120,13 @@ impl Implicit {
         let mut x = start.x.to_vec();
         let mut v = system.scripted_velocities(&start);
         let mut work = TouchWork::default();
-        let looked = (LOOK_AGE / h).round().max(1.0) as u32;
-        for k in 1..=loops {
-            if k > 1 && (k - 1).is_multiple_of(looked) {
-                let left = f64::from(loops + 1 - k) * h;
+        let looked = (LOOK_AGE / h).round().max(1.0) as u32 * PARTS;
+        let all = loops * PARTS;
+        let (mut at, mut parts, mut count) = (0, PARTS, 0);
+        while at < all {
+            let h = solve.h;
+            if at > 0 && at.is_multiple_of(looked) {
+                let left = f64::from(all - at) * start.dt / f64::from(all);
                 let end = |i: usize| match system.inverse_mass[i] > 0.0 {
                     true => x[i] + left * v[i],
                     false => start.target[i],
@@ -124,7 +134,7 @@ impl Implicit {
                 let end: Vec<DVec3> = (0..n).map(end).collect();
                 around.look(&end, &mut rows.contacts);
             }
-            let shares = [k - 1, k].map(|k| f64::from(k) / f64::from(loops));
+            let shares = [at, at + parts].map(|k| f64::from(k) / f64::from(all));
             around.slide([&x, &v], h, shares, &mut rows.contacts);
             solve.step(&start, shares, &x, &v, rows, tension);
             for (row, force) in rows.contact_rows() {
@@ -133,23 +143,38 @@ impl Implicit {
                 work.energy += force.dot(row.sum(&solve.d));
                 work.momentum += (h * free) * force;
             }
+            at += parts;
+            count += 1;
             let nodes = x.par_iter_mut().zip(&mut v).enumerate();
             nodes.with_min_len(GRAIN).for_each(|(i, (x, v))| {
                 if system.inverse_mass[i] > 0.0 {
                     *x += solve.d[i];
                     *v = solve.d[i] / h;
                 } else {
-                    *x = match k == loops {
+                    *x = match at == all {
                         true => start.target[i],
                         false => start.x[i] + shares[1] * (start.target[i] - start.x[i]),
                     };
                 }
             });
+            let turn = solve.turn(&x);
+            solve.turned += turn;
+            let wanted = match turn {
+                turn if turn > SWIFT => (parts / 2).max(1),
+                turn if turn < SWIFT / 3.0 && at.is_multiple_of(2 * parts) => {
+                    (2 * parts).min(PARTS)
+                }
+                _ => parts,
+            };
+            if wanted != parts {
+                parts = wanted;
+                solve.set_length(f64::from(parts) * start.dt / f64::from(all));
+            }
         }
         Advance {
             x,
             v,
-            loops,
+            loops: count,
             iterations: solve.iterations,
             assembly_ms: solve.assembly_ms,
             solve_ms: solve.solve_ms,
@@ -233,6 +258,12 @@ impl Solve<'_> {
         self.solve_ms += milliseconds(clock);
     }
 
+    /// Loops of another length, s: with a matrix of their own.
+    fn set_length(&mut self, h: f64) {
+        self.h = h;
+        self.age = f64::INFINITY;
+    }
+
     fn is_free(&self, node: usize) -> bool {
         self.system.inverse_mass[node] > 0.0
     }
@@ -249,7 +280,6 @@ impl Solve<'_> {
         system.outer_force(start, shares[1], x, &dampers, &mut f);
         self.draw_ms += start.draw(shares[0], x, v, &mut f);
         elements.add_forces(&self.parts, (x, &self.bent), &mut f);
-        self.turned += self.turn(x);
         if self.age + 0.5 * h >= self.settings.matrix_age || self.turned > TURNED {
             self.assemble(x, time + h, &dampers);
             (self.age, self.turned) = (0.0, 0.0);
@@ -282,9 +312,6 @@ impl Solve<'_> {
 
     /// The most that an edge has turned or changed its length in the loop that led to `x`, as a share of its length.
     fn turn(&self, x: &[DVec3]) -> f64 {
-        if self.d.is_empty() {
-            return 0.0; // before the first loop
-        }
         let d = &self.d;
         let of_face = |face: &Triangle| {
             let [a, b, c] = face.vertices.map(|node| node as usize);
