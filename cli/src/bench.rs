@@ -147,7 +147,7 @@ fn add_pair(hasher: &mut Sha256, pair: Pair) {
 /// A kernel: its name and what it does with the two ends of a motion.
 type Kernel = (&'static str, fn(&Arc<Mesh>, &[DVec3], &[DVec3]) -> Found);
 
-const KERNELS: [Kernel; 5] = [
+const KERNELS: [Kernel; 6] = [
     ("static", |mesh, x0, _| {
         let crossings = Collider::new(mesh).crossings(x0, Scope::Certified);
         Found::Faces(crossings.faces)
@@ -165,6 +165,12 @@ const KERNELS: [Kernel; 5] = [
     }),
     ("impacts-exact", |mesh, x0, x1| {
         impacts(mesh, x0, x1, Mode::Exact)
+    }),
+    ("first-impact", |mesh, x0, x1| {
+        let mut collider = Collider::new(mesh);
+        let motion = collider.motion(x0, x1).expect(READ);
+        let first = collider.first_impact(motion, &Asked::default());
+        Found::Impacts(first.into_iter().collect())
     }),
 ];
 
