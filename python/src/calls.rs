@@ -127,10 +127,10 @@ pub(crate) fn first_impact<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let mode = mode_of(ccd)?;
     let (x0, x1, faces) = (vectors("V0", v0)?, vectors("V1", v1)?, faces("F", f)?);
-    let found = py.detach(|| {
+    let found = computing(py, || {
         let mesh = plain::mesh(x0.len(), faces)?;
         plain::first_impact(&mut Collider::new(&mesh), &x0, &x1, mode)
-    });
+    })?;
     let found = found.map_err(|error| of_call(py, error))?;
     impact_arrays(py, found.as_slice())
 }
