@@ -9,7 +9,9 @@ use glam::{DVec2, DVec3};
 
 use crate::error::{MeshError, StartError, StepError, ValueError};
 use crate::geometry::mesh::check_positions;
-use crate::geometry::{Asked, Body, BodyKind, Collider, Crossings, Impact, Mesh, Mode, Scope};
+use crate::geometry::{
+    Asked, Body, BodyKind, Collider, Crossings, Impact, Mesh, Mode, Motion, Scope,
+};
 use crate::resolve::{Resolution, lumped_mass, resolve};
 use crate::response::Stage;
 use crate::state::Surfaces;
@@ -98,10 +100,32 @@ pub fn impacts(
     x1: &[DVec3],
     mode: Mode,
 ) -> Result<Vec<Impact>, CallError> {
+    let motion = motion(collider, x0, x1)?;
+    Ok(collider.impacts(motion, &Asked { mode, margin: None }))
+}
+
+/// The earliest of them: how far everything may go.
+///
+/// # Errors
+/// As [`impacts`].
+pub fn first_impact(
+    collider: &mut Collider,
+    x0: &[DVec3],
+    x1: &[DVec3],
+    mode: Mode,
+) -> Result<Option<Impact>, CallError> {
+    let motion = motion(collider, x0, x1)?;
+    Ok(collider.first_impact(motion, &Asked { mode, margin: None }))
+}
+
+fn motion<'a>(
+    collider: &Collider,
+    x0: &'a [DVec3],
+    x1: &'a [DVec3],
+) -> Result<Motion<'a>, CallError> {
     check_positions(collider.mesh(), x0).map_err(in_mesh("V0"))?;
     check_positions(collider.mesh(), x1).map_err(in_mesh("V1"))?;
-    let motion = collider.motion(x0, x1).map_err(in_mesh("V1"))?;
-    Ok(collider.impacts(motion, &Asked { mode, margin: None }))
+    collider.motion(x0, x1).map_err(in_mesh("V1"))
 }
 
 /// Intersection paths of a mesh; `uv` are parameters of each corner of each face, in metres, if known.
@@ -340,6 +364,21 @@ impl Stepper {
     ) -> Result<Vec<Impact>, CallError> {
         let (x0, x1) = self.ends(x0, x1, obstacle)?;
         impacts(&mut self.collider, &x0, &x1, mode)
+    }
+
+    /// The earliest of them.
+    ///
+    /// # Errors
+    /// As [`Self::impacts`].
+    pub fn first_impact(
+        &mut self,
+        x0: Vec<DVec3>,
+        x1: Vec<DVec3>,
+        obstacle: Option<[Vec<DVec3>; 2]>,
+        mode: Mode,
+    ) -> Result<Option<Impact>, CallError> {
+        let (x0, x1) = self.ends(x0, x1, obstacle)?;
+        first_impact(&mut self.collider, &x0, &x1, mode)
     }
 
     /// Changes `x1` until the straight motion from `x0` to it, in `dt` seconds, meets nothing, and certifies the result.

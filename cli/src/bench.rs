@@ -17,9 +17,10 @@ use std::time::Instant;
 
 use cpu_time::ProcessTime;
 use glam::DVec3;
-use percale::geometry::{Asked, Collider, Mesh, Mode, Scope};
+use percale::geometry::{Asked, Collider, Impact, Mesh, Mode, Pair, Scope};
 use percale::verify::audit;
 use serde::Serialize;
+use sha2::{Digest, Sha256};
 
 use crate::failure::Failure;
 use crate::inputs;
@@ -79,25 +80,85 @@ struct Row {
     name: &'static str,
     /// How many it found: another number is another computation.
     count: usize,
+    /// Of all bits that it found, see [`Found::hash`].
+    hash: String,
     /// CPU seconds of each run, all threads together.
     cpu_seconds: Vec<f64>,
     /// Seconds of each run by the clock.
     seconds: Vec<f64>,
 }
 
-/// A kernel: its name and what it does with the two ends of a motion.
-type Kernel = (&'static str, fn(&Arc<Mesh>, &[DVec3], &[DVec3]) -> usize);
+/// What a kernel found.
+enum Found {
+    Faces(Vec<[u32; 2]>),
+    Pairs(Vec<Pair>),
+    Impacts(Vec<Impact>),
+}
 
-const KERNELS: [Kernel; 5] = [
+impl Found {
+    fn count(&self) -> usize {
+        match self {
+            Self::Faces(faces) => faces.len(),
+            Self::Pairs(pairs) => pairs.len(),
+            Self::Impacts(impacts) => impacts.len(),
+        }
+    }
+
+    /// The first half of the SHA-256 of all numbers, in order, of impacts with time, weights and normal: the same hash is the same bits.
+    fn hash(&self) -> String {
+        let mut hasher = Sha256::new();
+        match self {
+            Self::Faces(faces) => faces
+                .iter()
+                .flatten()
+                .for_each(|f| hasher.update(f.to_le_bytes())),
+            Self::Pairs(pairs) => pairs.iter().for_each(|&pair| add_pair(&mut hasher, pair)),
+            Self::Impacts(impacts) => {
+                for impact in impacts {
+                    add_pair(&mut hasher, impact.pair);
+                    for v in impact.vertices {
+                        hasher.update(v.to_le_bytes());
+                    }
+                    let numbers = [impact.time].into_iter().chain(impact.weights);
+                    for x in numbers.chain(impact.normal.to_array()) {
+                        hasher.update(x.to_bits().to_le_bytes());
+                    }
+                    hasher.update([u8::from(impact.certain)]);
+                }
+            }
+        }
+        hasher.finalize()[..16]
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect()
+    }
+}
+
+fn add_pair(hasher: &mut Sha256, pair: Pair) {
+    let (kind, a, b) = match pair {
+        Pair::VertexFace { vertex, face } => (0, vertex, face),
+        Pair::EdgeEdge { a, b } => (1, a, b),
+    };
+    hasher.update([kind]);
+    hasher.update(a.to_le_bytes());
+    hasher.update(b.to_le_bytes());
+}
+
+/// A kernel: its name and what it does with the two ends of a motion.
+type Kernel = (&'static str, fn(&Arc<Mesh>, &[DVec3], &[DVec3]) -> Found);
+
+const KERNELS: [Kernel; 6] = [
     ("static", |mesh, x0, _| {
         let crossings = Collider::new(mesh).crossings(x0, Scope::Certified);
-        crossings.faces.len()
+        Found::Faces(crossings.faces)
     }),
-    ("audit", |mesh, x0, _| audit::intersections(mesh, x0).len()),
+    ("audit", |mesh, x0, _| {
+        Found::Faces(audit::intersections(mesh, x0))
+    }),
     ("pairs", |mesh, x0, x1| {
         let mut collider = Collider::new(mesh);
         let motion = collider.motion(x0, x1).expect(READ);
-        collider.pairs(motion, 0.0).len()
+        Found::Pairs(collider.pairs(motion, 0.0))
     }),
     ("impacts-fast", |mesh, x0, x1| {
         impacts(mesh, x0, x1, Mode::Fast)
@@ -105,16 +166,22 @@ const KERNELS: [Kernel; 5] = [
     ("impacts-exact", |mesh, x0, x1| {
         impacts(mesh, x0, x1, Mode::Exact)
     }),
+    ("first-impact", |mesh, x0, x1| {
+        let mut collider = Collider::new(mesh);
+        let motion = collider.motion(x0, x1).expect(READ);
+        let first = collider.first_impact(motion, &Asked::default());
+        Found::Impacts(first.into_iter().collect())
+    }),
 ];
 
 /// Readers refuse what a motion cannot be.
 const READ: &str = "positions were checked when they were read";
 
-fn impacts(mesh: &Arc<Mesh>, x0: &[DVec3], x1: &[DVec3], mode: Mode) -> usize {
+fn impacts(mesh: &Arc<Mesh>, x0: &[DVec3], x1: &[DVec3], mode: Mode) -> Found {
     let asked = Asked { mode, margin: None };
     let mut collider = Collider::new(mesh);
     let motion = collider.motion(x0, x1).expect(READ);
-    collider.impacts(motion, &asked).len()
+    Found::Impacts(collider.impacts(motion, &asked))
 }
 
 impl Bench {
@@ -140,14 +207,16 @@ impl Kernels {
             let mut row = Row {
                 name,
                 count: 0,
+                hash: String::new(),
                 cpu_seconds: Vec::new(),
                 seconds: Vec::new(),
             };
             for _ in 0..self.repeat {
                 let (clock, cpu) = (Instant::now(), ProcessTime::now());
-                row.count = kernel(mesh, x0, &x1);
+                let found = kernel(mesh, x0, &x1);
                 row.seconds.push(clock.elapsed().as_secs_f64());
                 row.cpu_seconds.push(cpu.elapsed().as_secs_f64());
+                (row.count, row.hash) = (found.count(), found.hash());
             }
             row
         };
@@ -174,7 +243,7 @@ fn print_table(report: &Report) {
         report.threads
     );
     say!(
-        "{:14} {:>9} {:>11} {:>11} {:>11}",
+        "{:14} {:>9} {:>11} {:>11} {:>11}  hash",
         "kernel",
         "count",
         "cpu ms min",
@@ -184,12 +253,13 @@ fn print_table(report: &Report) {
     for row in &report.kernels {
         let ms = |seconds: Option<f64>| seconds.map_or("-".into(), |s| format!("{:.1}", 1e3 * s));
         say!(
-            "{:14} {:>9} {:>11} {:>11} {:>11}",
+            "{:14} {:>9} {:>11} {:>11} {:>11}  {}",
             row.name,
             row.count,
             ms(least(&row.cpu_seconds)),
             ms(median(&row.cpu_seconds)),
             ms(least(&row.seconds)),
+            row.hash,
         );
     }
 }

@@ -46,6 +46,9 @@ pub(crate) struct Check {
     /// How the continuous test decides
     #[arg(long, value_enum, default_value_t = Ccd::Fast, requires = "from")]
     ccd: Ccd,
+    /// Find the earliest impact only: how far everything may go; costs less
+    #[arg(long, requires = "from")]
+    first: bool,
     /// Write all pairs as CSV: `face_a,face_b` (with the frame in front for folders), or `kind,v0,v1,v2,v3,time` for a motion
     #[arg(long, value_name = "FILE")]
     pairs: Option<PathBuf>,
@@ -225,7 +228,11 @@ impl Check {
         let asked = Asked { mode, margin: None };
         let mut collider = Collider::new(&input.mesh);
         let crossings = collider.crossings(&input.positions, Scope::Everything);
-        let impacts = collider.impacts(collider.motion(&input.positions, &end)?, &asked);
+        let motion = collider.motion(&input.positions, &end)?;
+        let impacts = match self.first {
+            true => collider.first_impact(motion, &asked).into_iter().collect(),
+            false => collider.impacts(motion, &asked),
+        };
         if let Some(path) = &self.pairs {
             write_csv(path, "kind,v0,v1,v2,v3,time", |out| {
                 impacts.iter().try_for_each(|impact| {
@@ -244,6 +251,7 @@ impl Check {
             edge_edge: impacts.len() - vertex_face,
             uncertain: impacts.iter().filter(|i| !i.certain).count(),
             start_intersections: crossings.faces.len(),
+            only_first: self.first,
             first_time: impacts.iter().map(|i| i.time).min_by(f64::total_cmp),
             pairs: first_pairs(&impacts, |impact| MotionPair {
                 kind: kind(impact),
@@ -332,6 +340,9 @@ struct MotionReport {
     uncertain: usize,
     /// Pairs of faces that cross or touch at the start, by the exact static test: what of them does not move is no impact.
     start_intersections: usize,
+    /// Whether only the earliest impact was asked for.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    only_first: bool,
     first_time: Option<f64>,
     pairs: Vec<MotionPair>,
 }
@@ -481,9 +492,17 @@ fn describe_static(report: &StaticReport) -> String {
 
 fn describe_motion(report: &MotionReport) -> String {
     let mut text = format!(
-        "{} vertices, {} triangles: {} impacts, {} vertex-face and {} edge-edge",
-        report.vertices, report.triangles, report.impacts, report.vertex_face, report.edge_edge
+        "{} vertices, {} triangles: ",
+        report.vertices, report.triangles
     );
+    text += &match (report.only_first, report.impacts) {
+        (true, 0) => "nothing meets".to_owned(),
+        (true, _) => "something meets; only the earliest impact was asked for".to_owned(),
+        (false, impacts) => format!(
+            "{impacts} impacts, {} vertex-face and {} edge-edge",
+            report.vertex_face, report.edge_edge
+        ),
+    };
     if let (Some(time), Some(first)) = (report.first_time, report.pairs.first()) {
         text += &format!(
             "\n  first at {time} of the motion: {} {:?}",

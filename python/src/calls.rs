@@ -117,6 +117,24 @@ pub(crate) fn impacts<'py>(
     impact_arrays(py, &found)
 }
 
+#[pyfunction]
+pub(crate) fn first_impact<'py>(
+    py: Python<'py>,
+    v0: &Bound<'py, PyAny>,
+    v1: &Bound<'py, PyAny>,
+    f: &Bound<'py, PyAny>,
+    ccd: &str,
+) -> PyResult<Bound<'py, PyDict>> {
+    let mode = mode_of(ccd)?;
+    let (x0, x1, faces) = (vectors("V0", v0)?, vectors("V1", v1)?, faces("F", f)?);
+    let found = computing(py, || {
+        let mesh = plain::mesh(x0.len(), faces)?;
+        plain::first_impact(&mut Collider::new(&mesh), &x0, &x1, mode)
+    })?;
+    let found = found.map_err(|error| of_call(py, error))?;
+    impact_arrays(py, found.as_slice())
+}
+
 /// Parameters of the corners of faces, from an array (3 m, 3) whose last column is nothing.
 fn uv_of(uv: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Vec<[DVec2; 3]>>> {
     let Some(uv) = uv else { return Ok(None) };

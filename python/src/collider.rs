@@ -128,4 +128,19 @@ impl Collider {
         let found = self.with(py, |stepper| stepper.impacts(x0, x1, obstacle, mode))?;
         impact_arrays(py, &found.map_err(|error| of_call(py, error))?)
     }
+
+    fn first_impact<'py>(
+        &self,
+        py: Python<'py>,
+        v0: &Bound<'py, PyAny>,
+        v1: &Bound<'py, PyAny>,
+        obstacle: Ends<'py>,
+        ccd: &str,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let mode = mode_of(ccd)?;
+        let (x0, x1, obstacle) = (vectors("V0", v0)?, vectors("V1", v1)?, ends(obstacle)?);
+        let found = self.with(py, |stepper| stepper.first_impact(x0, x1, obstacle, mode))?;
+        let found = found.map_err(|error| of_call(py, error))?;
+        impact_arrays(py, found.as_slice())
+    }
 }

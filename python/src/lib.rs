@@ -24,6 +24,7 @@ fn _percale(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(calls::intersections, module)?)?;
     module.add_function(wrap_pyfunction!(calls::check, module)?)?;
     module.add_function(wrap_pyfunction!(calls::impacts, module)?)?;
+    module.add_function(wrap_pyfunction!(calls::first_impact, module)?)?;
     module.add_function(wrap_pyfunction!(calls::paths, module)?)?;
     module.add_function(wrap_pyfunction!(calls::untangle, module)?)?;
     module.add_function(wrap_pyfunction!(calls::round_trip, module)?)?;

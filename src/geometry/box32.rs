@@ -1,6 +1,27 @@
 //! Boxes in single precision, rounded outward: half the memory traffic, and never a box too small.
+//!
+//! What moves straight is in a [`Box32`] around all of its way, or in a [`Way32`], which is one box at the start and one at the end:
+//! two ways are apart if an axis has the one before the other at both, and fast things that fly side by side are.
 
 use glam::{DVec3, Vec3A};
+
+/// What a tree is made of.
+pub(super) trait Volume: Copy + Send + Sync {
+    /// The neutral element of [`Self::union`].
+    const EMPTY: Self;
+
+    /// The smallest around both.
+    fn union(self, other: Self) -> Self;
+
+    /// Whether what they hold can meet; touching counts.
+    fn overlaps(&self, other: &Self) -> bool;
+
+    /// Half the surface, the usual estimate of how often a box is met.
+    fn half_area(&self) -> f64;
+
+    /// A multiple of its middle, the same multiple for all.
+    fn middle(&self) -> Vec3A;
+}
 
 /// A closed axis-aligned box in single precision; empty if `min > max` on some axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -9,12 +30,69 @@ pub(super) struct Box32 {
     pub(super) max: Vec3A,
 }
 
-impl Box32 {
-    pub(super) const EMPTY: Self = Self {
-        min: Vec3A::INFINITY,
-        max: Vec3A::NEG_INFINITY,
+/// The box of something at the start of a motion, and that at its end.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Way32 {
+    start: Box32,
+    end: Box32,
+}
+
+impl Way32 {
+    /// Around the way of a vertex from `a` to `b`, grown by `growth`.
+    pub(super) fn of_vertex(a: DVec3, b: DVec3, growth: f64) -> Self {
+        Self {
+            start: Box32::of_vertex(a, a, growth),
+            end: Box32::of_vertex(b, b, growth),
+        }
+    }
+
+    /// Around the way of a vertex from `a` towards `b`, up to this part of it; `1 - until` is exact.
+    pub(super) fn until(a: DVec3, b: DVec3, until: f64) -> Self {
+        let start = Box32::around(a, a);
+        let end = if until < 1.0 {
+            // two products and their sum: three roundings of half an ε
+            let error = 2.0 * f64::EPSILON * a.abs().max(b.abs());
+            let end = a * (1.0 - until) + b * until;
+            Box32::around(end - error, end + error)
+        } else {
+            Box32::around(b, b)
+        };
+        Self { start, end }
+    }
+}
+
+impl Volume for Way32 {
+    const EMPTY: Self = Self {
+        start: Box32::EMPTY,
+        end: Box32::EMPTY,
     };
 
+    #[inline]
+    fn union(self, other: Self) -> Self {
+        Self {
+            start: self.start.union(other.start),
+            end: self.end.union(other.end),
+        }
+    }
+
+    /// Positions in between are means of those at both ends, with the same weights for all: what is less at both is less throughout.
+    #[inline]
+    fn overlaps(&self, other: &Self) -> bool {
+        let before =
+            |a: &Self, b: &Self| a.start.max.cmplt(b.start.min) & a.end.max.cmplt(b.end.min);
+        !(before(self, other) | before(other, self)).any()
+    }
+
+    fn half_area(&self) -> f64 {
+        self.start.half_area() + self.end.half_area()
+    }
+
+    fn middle(&self) -> Vec3A {
+        self.start.middle() + self.end.middle()
+    }
+}
+
+impl Box32 {
     /// A box around `[min, max]`, rounded outward.
     ///
     /// Conversion rounds by at most 2⁻²⁴ of the value, or 2⁻¹⁵⁰ where the result is subnormal;
@@ -35,8 +113,21 @@ impl Box32 {
         Self::around(a.min(b) - growth, a.max(b) + growth)
     }
 
+    /// Whether all of `other` is in this box; false for anything that is not a number.
     #[inline]
-    pub(super) fn union(self, other: Self) -> Self {
+    pub(super) fn holds(&self, other: &Self) -> bool {
+        (self.min.cmple(other.min) & other.max.cmple(self.max)).all()
+    }
+}
+
+impl Volume for Box32 {
+    const EMPTY: Self = Self {
+        min: Vec3A::INFINITY,
+        max: Vec3A::NEG_INFINITY,
+    };
+
+    #[inline]
+    fn union(self, other: Self) -> Self {
         Self {
             min: self.min.min(other.min),
             max: self.max.max(other.max),
@@ -44,20 +135,17 @@ impl Box32 {
     }
 
     #[inline]
-    pub(super) fn overlaps(&self, other: &Self) -> bool {
+    fn overlaps(&self, other: &Self) -> bool {
         (self.min.cmple(other.max) & other.min.cmple(self.max)).all()
     }
 
-    /// Whether all of `other` is in this box; false for anything that is not a number.
-    #[inline]
-    pub(super) fn holds(&self, other: &Self) -> bool {
-        (self.min.cmple(other.min) & other.max.cmple(self.max)).all()
-    }
-
-    /// Half the surface, the usual estimate of how often a box is met.
-    pub(super) fn half_area(&self) -> f64 {
+    fn half_area(&self) -> f64 {
         let size = (self.max - self.min).as_dvec3();
         size.x * size.y + size.y * size.z + size.z * size.x
+    }
+
+    fn middle(&self) -> Vec3A {
+        self.min + self.max
     }
 }
 
@@ -97,6 +185,39 @@ mod tests {
                     prop_assert!(!max.is_finite() || exact(max) >= exact(end) + exact(growth), "{max:e} {end:e} {growth:e}");
                 }
             }
+        }
+
+        #[test]
+        fn a_way_holds_its_vertex_until_then_in_rationals(a in point(), b in point(), parts in 1..=1 << 16) {
+            let until = f64::from(parts) / f64::from(1 << 16);
+            let exact = |x: f64| BigRational::from_float(x).unwrap();
+            let found = Way32::until(a, b, until);
+            for k in 0..3 {
+                let end = exact(a[k]) * (exact(1.0) - exact(until)) + exact(b[k]) * exact(until);
+                for (found, place) in [(found.start, exact(a[k])), (found.end, end)] {
+                    let (min, max) = (f64::from(found.min[k]), f64::from(found.max[k]));
+                    prop_assert!(!min.is_finite() || exact(min) <= place, "{min:e} {place}");
+                    prop_assert!(!max.is_finite() || exact(max) >= place, "{max:e} {place}");
+                }
+            }
+        }
+
+        #[test]
+        fn ways_are_apart_if_one_is_before_the_other_on_an_axis_all_the_time(ends in prop::collection::vec([-3..4i8, -3..4i8], 12)) {
+            let at = |ends: &[[i8; 2]], pick: fn(i8, i8) -> i8| Vec3A::from_array(std::array::from_fn(|k| f32::from(pick(ends[k][0], ends[k][1]))));
+            let fitted = |ends: &[[i8; 2]]| Box32 { min: at(ends, i8::min), max: at(ends, i8::max) };
+            let way = |k: usize| Way32 { start: fitted(&ends[k..k + 3]), end: fitted(&ends[k + 3..k + 6]) };
+            let (a, b) = (way(0), way(6));
+            // by the ends of both at both times
+            let before = |first: usize, second: usize| {
+                let is_less = |k: usize| ends[first + k].iter().max() < ends[second + k].iter().min();
+                (0..3).any(|k| is_less(k) && is_less(k + 3))
+            };
+            prop_assert_eq!(a.overlaps(&b), !before(0, 6) && !before(6, 0));
+            prop_assert_eq!(b.overlaps(&a), a.overlaps(&b));
+            let union = a.union(b);
+            prop_assert!(union.start == a.start.union(b.start) && union.end == a.end.union(b.end));
+            prop_assert_eq!(Way32::EMPTY.union(a), a);
         }
 
         #[test]

@@ -6,7 +6,7 @@
 //! a walk over all overlapping pairs of leaves meets every pair of features exactly once, also
 //! between faces that share a vertex or an edge.
 //!
-//! Boxes are in single precision, rounded outward ([`Box32`]). What the walk reports is therefore a
+//! Boxes are in single precision, rounded outward ([`super::box32`]). What the walk reports is therefore a
 //! superset of the overlapping pairs; [`super::collider`] compares boxes in full precision.
 
 mod features;
@@ -17,7 +17,7 @@ use rayon::prelude::*;
 
 use self::features::{Features, hull};
 use super::Mesh;
-use super::box32::Box32;
+use super::box32::Volume;
 
 /// Faces in a leaf. Measured on layered-sheets: see the table in the commit that set it.
 const LEAF_SIZE: usize = 4;
@@ -76,30 +76,49 @@ impl Subtree {
     }
 }
 
-/// Bounding volume hierarchy over the faces of one mesh in motion.
+/// Hierarchy over the faces of one mesh: what is in which leaf.
 #[derive(Clone, Debug)]
 pub(super) struct Tree {
+    leaf_count: usize,
     faces: Features<3>,
     vertices: Features<1>,
     edges: Features<2>,
-    nodes: Vec<Box32>,
     roles: Vec<Role>,
     is_obstacle: Vec<bool>,
     /// Cost after the last build; 0 before the first.
     cost: f64,
 }
 
+/// The bounding volumes of a tree in one motion.
+#[derive(Clone, Debug)]
+pub(super) struct Boxes<B> {
+    faces: Vec<B>,
+    vertices: Vec<B>,
+    edges: Vec<B>,
+    nodes: Vec<B>,
+}
+
+impl<B> Default for Boxes<B> {
+    fn default() -> Self {
+        let [faces, vertices, edges, nodes] = [const { Vec::new() }; 4];
+        Self {
+            faces,
+            vertices,
+            edges,
+            nodes,
+        }
+    }
+}
+
 impl Tree {
     pub(super) fn new(mesh: &Mesh) -> Self {
-        let leaf_count = mesh.faces().len().div_ceil(LEAF_SIZE);
-        let vertex_count = mesh.vertex_count();
         Self {
+            leaf_count: mesh.faces().len().div_ceil(LEAF_SIZE),
             faces: Features::default(),
             vertices: Features::default(),
             edges: Features::default(),
-            nodes: vec![Box32::EMPTY; 2 * leaf_count - 1],
             roles: Vec::new(),
-            is_obstacle: (0..vertex_count as u32)
+            is_obstacle: (0..mesh.vertex_count() as u32)
                 .map(|v| mesh.is_obstacle(v))
                 .collect(),
             cost: 0.0,
@@ -110,80 +129,73 @@ impl Tree {
         Subtree {
             node: 0,
             first: 0,
-            count: self.nodes.len().div_ceil(2),
+            count: self.leaf_count,
         }
     }
 
     /// Fits all boxes to those of the vertices of the mesh.
-    pub(super) fn fit(&mut self, mesh: &Mesh, of_vertex: &[Box32]) {
-        if self.cost == 0.0 {
+    pub(super) fn fit<B: Volume>(&mut self, boxes: &mut Boxes<B>, mesh: &Mesh, of_vertex: &[B]) {
+        let is_new = self.cost == 0.0;
+        if is_new {
             self.build(mesh, of_vertex);
         }
-        self.refit(of_vertex);
+        let cost = self.refit(boxes, of_vertex);
+        if is_new {
+            self.cost = cost;
+        }
         // what is rebuilt in vain raises the bar, so that a scene is not rebuilt for ever
-        if self.current_cost() > MAX_COST_GROWTH * self.cost {
+        if cost > MAX_COST_GROWTH * self.cost {
             self.build(mesh, of_vertex);
-            self.refit(of_vertex);
-            self.cost = self.current_cost();
+            self.cost = self.refit(boxes, of_vertex);
         }
     }
 
     /// Sorts the faces into leaves by the present vertex boxes.
-    fn build(&mut self, mesh: &Mesh, of_vertex: &[Box32]) {
-        let mut centres: Vec<(Vec3A, u32)> = mesh
-            .faces()
-            .par_iter()
-            .with_min_len(4096)
-            .map(|f| hull(f, of_vertex))
-            .map(|b| b.min + b.max)
+    fn build<B: Volume>(&mut self, mesh: &Mesh, of_vertex: &[B]) {
+        let mut keys: Vec<Key> = (mesh.faces().par_iter().with_min_len(4096))
+            .map(|f| hull(f, of_vertex).middle().to_array())
             .zip(0..mesh.faces().len() as u32)
+            .map(|(middle, face)| Key { middle, face })
             .collect();
-        sort_into_leaves(&mut centres, self.root().count);
-        let order: Vec<u32> = centres.into_iter().map(|(_, face)| face).collect();
+        sort_into_leaves(&mut keys, self.leaf_count);
+        let order: Vec<u32> = keys.into_iter().map(|key| key.face).collect();
 
-        let leaves = order.chunks(LEAF_SIZE);
-        let owned = |owner: &[u32], of_face: &[[u32; 3]]| {
-            let (mut ids, mut starts) = (Vec::new(), vec![0]);
-            for leaf in leaves.clone() {
-                for &face in leaf {
-                    let all = of_face[face as usize].into_iter();
-                    ids.extend(all.filter(|&id| owner[id as usize] == face));
-                }
-                starts.push(ids.len() as u32);
-            }
-            (ids, starts)
+        let owned_vertices = |face: u32| {
+            let owned = |v: u32| mesh.vertex_owner()[v as usize] == face;
+            mesh.faces()[face as usize].map(|v| owned(v).then_some((v, [v])))
         };
-        let (ids, starts) = owned(mesh.vertex_owner(), mesh.faces());
-        self.vertices = Features::new(ids, |v| [v], starts);
-        let (ids, starts) = owned(mesh.edge_owner(), mesh.face_edges());
-        self.edges = Features::new(ids, |e| mesh.edges()[e as usize], starts);
-        let starts = (0..=self.root().count).map(|leaf| (leaf * LEAF_SIZE).min(order.len()) as u32);
-        let starts = starts.collect();
-        self.faces = Features::new(order, |f| mesh.faces()[f as usize], starts);
+        let owned_edges = |face: u32| {
+            let owned = |e: u32| mesh.edge_owner()[e as usize] == face;
+            let ends = |e: u32| (e, mesh.edges()[e as usize]);
+            mesh.face_edges()[face as usize].map(|e| owned(e).then(|| ends(e)))
+        };
+        let itself = |face: u32| [Some((face, mesh.faces()[face as usize])), None, None];
+        self.vertices = Features::new(&order, owned_vertices);
+        self.edges = Features::new(&order, owned_edges);
+        self.faces = Features::new(&order, itself);
         self.roles.clear();
     }
 
-    fn refit(&mut self, of_vertex: &[Box32]) {
-        self.vertices.fit(of_vertex);
-        self.edges.fit(of_vertex);
-        self.faces.fit(of_vertex);
-        let root = self.root();
+    /// Returns the cost: the surface of all nodes relative to that of the faces, which grows as siblings drift apart, whatever the
+    /// size of the motion.
+    fn refit<B: Volume>(&self, boxes: &mut Boxes<B>, of_vertex: &[B]) -> f64 {
+        let Boxes {
+            faces,
+            vertices,
+            edges,
+            nodes,
+        } = boxes;
+        self.vertices.fit(vertices, of_vertex);
+        self.edges.fit(edges, of_vertex);
+        self.faces.fit(faces, of_vertex);
+        nodes.resize(2 * self.leaf_count - 1, B::EMPTY);
         let leaf_box = |leaf: usize| {
-            self.faces.boxes[self.faces.range(leaf)]
-                .iter()
-                .fold(Box32::EMPTY, |all, b| all.union(*b))
+            let own = &faces[self.faces.range(leaf)];
+            let area = own.iter().map(B::half_area).sum();
+            (own.iter().fold(B::EMPTY, |all, b| all.union(*b)), area)
         };
-        from_leaves(&mut self.nodes, root, &leaf_box, &Box32::union);
-        if self.cost == 0.0 {
-            self.cost = self.current_cost();
-        }
-    }
-
-    /// Surface of all nodes relative to that of the faces: grows as siblings drift apart, whatever
-    /// the size of the motion.
-    fn current_cost(&self) -> f64 {
-        let sum = |boxes: &[Box32]| boxes.iter().map(Box32::half_area).sum::<f64>();
-        sum(&self.nodes) / sum(&self.faces.boxes).max(f64::MIN_POSITIVE)
+        let [of_nodes, of_faces] = surfaces(nodes, self.root(), &leaf_box);
+        of_nodes / of_faces.max(f64::MIN_POSITIVE)
     }
 
     fn assign_roles(&mut self, mesh: &Mesh, asked: Option<&[bool]>, obstacles_too: bool) {
@@ -204,29 +216,37 @@ impl Tree {
                 .iter()
                 .fold(idle, |all, &face| all.union(role(face)))
         };
-        self.roles.resize(self.nodes.len(), idle);
+        self.roles.resize(2 * self.leaf_count - 1, idle);
         let root = self.root();
         from_leaves(&mut self.roles, root, &leaf_role, &Role::union);
     }
 }
 
+/// What faces are sorted into leaves by.
+#[derive(Clone, Copy)]
+struct Key {
+    middle: [f32; 3],
+    face: u32,
+}
+
 /// Sorts faces so that each run of [`LEAF_SIZE`] is a leaf: the median of the longest axis parts
 /// the left leaves from the right.
-fn sort_into_leaves(centres: &mut [(Vec3A, u32)], leaf_count: usize) {
+fn sort_into_leaves(keys: &mut [Key], leaf_count: usize) {
     if leaf_count == 1 {
         return;
     }
-    let (min, max) = centres.iter().fold(
-        (Vec3A::INFINITY, Vec3A::NEG_INFINITY),
-        |(min, max), (c, _)| (min.min(*c), max.max(*c)),
-    );
+    let none = (Vec3A::INFINITY, Vec3A::NEG_INFINITY);
+    let (min, max) = keys.iter().fold(none, |(min, max), key| {
+        let middle = Vec3A::from_array(key.middle);
+        (min.min(middle), max.max(middle))
+    });
     let axis = (max - min).max_position();
     let half = leaf_count / 2;
-    // ties by face, so that equal centres do not depend on the order before
-    centres.select_nth_unstable_by(half * LEAF_SIZE, |a, b| {
-        a.0[axis].total_cmp(&b.0[axis]).then(a.1.cmp(&b.1))
+    // ties by face, so that equal middles do not depend on the order before
+    keys.select_nth_unstable_by(half * LEAF_SIZE, |a, b| {
+        (a.middle[axis].total_cmp(&b.middle[axis])).then(a.face.cmp(&b.face))
     });
-    let (left, right) = centres.split_at_mut(half * LEAF_SIZE);
+    let (left, right) = keys.split_at_mut(half * LEAF_SIZE);
     both(
         leaf_count,
         || sort_into_leaves(left, half),
@@ -268,4 +288,37 @@ fn from_leaves<T: Copy + Send>(
     };
     nodes[0] = value;
     value
+}
+
+/// Fills the boxes of a subtree, `nodes[0]` being its root, from its leaves upward; `leaf` gives a box and the surface of its faces.
+/// Returns the surface of all nodes and that of all faces.
+fn surfaces<B: Volume>(
+    nodes: &mut [B],
+    subtree: Subtree,
+    leaf: &(impl Fn(usize) -> (B, f64) + Sync),
+) -> [f64; 2] {
+    let (value, of_nodes, of_faces) = if subtree.count == 1 {
+        let (value, of_faces) = leaf(subtree.first);
+        (value, 0.0, of_faces)
+    } else {
+        let [a, b] = subtree.children();
+        let (left, right) = nodes[1..].split_at_mut(b.node - a.node);
+        let ([a, c], [b, d]) = both(
+            subtree.count,
+            || surfaces(left, a, leaf),
+            || surfaces(right, b, leaf),
+        );
+        (left[0].union(right[0]), a + b, c + d)
+    };
+    nodes[0] = value;
+    [of_nodes + value.half_area(), of_faces]
+}
+
+/// What the parts of a walk have found, one after the other.
+pub(super) fn joined<T>(parts: Vec<Vec<T>>) -> Vec<T> {
+    let mut all = Vec::with_capacity(parts.iter().map(Vec::len).sum());
+    for part in parts {
+        all.extend(part);
+    }
+    all
 }

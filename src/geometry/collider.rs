@@ -11,8 +11,8 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 use super::MeshError;
-use super::box32::Box32;
-use super::bvh::Tree;
+use super::box32::{Box32, Way32};
+use super::bvh::{Boxes, Tree};
 use super::ccd::{self, Answer, Mode, Question};
 use super::margin::{Margin, box_gap};
 use super::mesh::check_positions;
@@ -86,7 +86,7 @@ impl<'a> Motion<'a> {
         Self { reach, ..self }
     }
 
-    fn leaves_out(&self, pair: Pair) -> bool {
+    pub(super) fn leaves_out(&self, pair: Pair) -> bool {
         match self.reach {
             Reach::All => false,
             Reach::Outside(exempt) => exempt.holds(pair),
@@ -143,15 +143,19 @@ pub struct Foreseen {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Collider {
-    mesh: Arc<Mesh>,
+    pub(super) mesh: Arc<Mesh>,
     pub(super) tree: Tree,
+    /// Of the tree, around rooms or in the static test.
+    pub(super) fitted: Boxes<Box32>,
     nearby: Nearby,
     /// Boxes of the vertices in the present question.
     boxes: Vec<Box32>,
     /// The motion in question.
-    motion: Motion32,
+    pub(super) single: Motion32,
+    pub(super) vertex_ways: Vec<Way32>,
+    pub(super) ways: Boxes<Way32>,
     is_changed: Vec<bool>,
-    queries: u64,
+    pub(super) queries: u64,
 }
 
 impl Collider {
@@ -160,9 +164,12 @@ impl Collider {
         Self {
             mesh: Arc::clone(mesh),
             tree: Tree::new(mesh),
+            fitted: Boxes::default(),
             nearby: Nearby::default(),
             boxes: Vec::new(),
-            motion: Motion32::default(),
+            single: Motion32::default(),
+            vertex_ways: Vec::new(),
+            ways: Boxes::default(),
             is_changed: vec![false; mesh.vertex_count()],
             queries: 0,
         }
@@ -201,41 +208,73 @@ impl Collider {
     #[must_use]
     fn cover(
         &mut self,
-        Motion { start, end, .. }: Motion<'_>,
+        motion: Motion<'_>,
         growth: impl Fn(usize) -> f64 + Sync,
         distance: Option<f64>,
     ) -> bool {
+        let Motion { start, end, .. } = motion;
+        if !self.is_number(motion, &growth) {
+            self.nearby = Nearby::default();
+            return false;
+        }
+        self.set_boxes(motion, &growth);
         let Self {
             mesh,
             tree,
+            fitted,
+            ways,
             nearby,
             boxes,
             ..
         } = self;
-        let count = mesh.vertex_count();
-        assert_eq!(
-            [start.len(), end.len()],
-            [count; 2],
-            "a motion of this mesh"
-        );
-        let vertices = (0..count).into_par_iter().with_min_len(4096);
-        let is_number =
-            |v: usize| start[v].is_finite() && end[v].is_finite() && !growth(v).is_nan();
-        if !vertices.clone().all(is_number) {
-            *nearby = Nearby::default();
-            return false;
-        }
-        vertices
-            .map(|v| Box32::of_vertex(start[v], end[v], growth(v)))
-            .collect_into_vec(boxes);
         let asked = Boxed {
             start,
             end,
             boxes,
             distance,
         };
-        nearby.cover(tree, mesh, &asked, growth);
+        nearby.cover((tree, fitted, ways), mesh, &asked, growth);
         true
+    }
+
+    /// Whether all numbers of a question are.
+    pub(super) fn is_number(
+        &self,
+        Motion { start, end, .. }: Motion<'_>,
+        growth: impl Fn(usize) -> f64 + Sync,
+    ) -> bool {
+        let count = self.mesh.vertex_count();
+        let counts = [start.len(), end.len()];
+        assert_eq!(counts, [count; 2], "a motion of this mesh");
+        (0..count)
+            .into_par_iter()
+            .with_min_len(4096)
+            .all(|v| start[v].is_finite() && end[v].is_finite() && !growth(v).is_nan())
+    }
+
+    fn set_boxes(
+        &mut self,
+        Motion { start, end, .. }: Motion<'_>,
+        growth: impl Fn(usize) -> f64 + Sync,
+    ) {
+        let vertices = (0..start.len()).into_par_iter().with_min_len(4096);
+        vertices
+            .map(|v| Box32::of_vertex(start[v], end[v], growth(v)))
+            .collect_into_vec(&mut self.boxes);
+    }
+
+    /// Whether pairs are listed that answer a question about touching.
+    pub(super) fn has_listed(&mut self, motion: Motion<'_>) -> bool {
+        if self.nearby.is_empty() {
+            return false;
+        }
+        self.set_boxes(motion, |_| 0.0);
+        self.nearby.is_covering(&Boxed {
+            start: motion.start,
+            end: motion.end,
+            boxes: &self.boxes,
+            distance: Some(0.0),
+        })
     }
 
     /// Says that the next questions will be about motions like this one, and about pairs within these thicknesses. Saves time, changes no
@@ -253,7 +292,7 @@ impl Collider {
         motion: Motion<'_>,
         growth: impl Fn(usize) -> f64 + Sync,
         asked: Option<&[bool]>,
-        report: impl Fn(&Mesh, Pair, &mut Vec<T>) + Sync,
+        report: impl Fn(&Mesh, Listed, &mut Vec<T>) + Sync,
     ) -> Vec<T> {
         let distance = 2.0 * largest(motion, &growth);
         if !self.cover(motion, &growth, Some(distance)) {
@@ -263,16 +302,16 @@ impl Collider {
             mesh,
             nearby,
             boxes,
-            motion: single,
+            single,
             ..
         } = self;
         single.set(motion.start, motion.end, distance);
         let is_asked =
             |listed: &Listed| asked.is_none_or(|asked| at(asked, listed.vertices).contains(&true));
-        let is_idle = |listed: &Listed| {
-            !is_asked(listed) || single.is_apart(listed) || motion.leaves_out(listed.pair)
-        };
-        nearby.overlaps(boxes, is_idle, |pair, out| report(mesh, pair, out))
+        let is_idle = |listed: &Listed| !is_asked(listed) || motion.leaves_out(listed.pair);
+        nearby.overlaps(boxes, is_idle, Some(single), |listed, out| {
+            report(mesh, listed, out);
+        })
     }
 
     /// Every pair without a common vertex whose swept boxes come within `margin` of each other on each axis, once,
@@ -284,13 +323,14 @@ impl Collider {
         if !self.cover(motion, |_| 0.5 * margin, None) {
             return Vec::new();
         }
-        let (mesh, is_idle) = (&self.mesh, |listed: &Listed| motion.leaves_out(listed.pair));
-        let mut pairs = self.nearby.overlaps(&self.boxes, is_idle, |pair, out| {
-            let Sweep { start, end } = Sweep::of(mesh, pair, motion.start, motion.end);
+        let is_idle = |listed: &Listed| motion.leaves_out(listed.pair);
+        let report = |Listed { pair, vertices }: Listed, out: &mut Vec<Pair>| {
+            let (start, end) = (at(motion.start, vertices), at(motion.end, vertices));
             if box_gap(pair, &start, &end) <= margin {
                 out.push(pair);
             }
-        });
+        };
+        let mut pairs = self.nearby.overlaps(&self.boxes, is_idle, None, report);
         pairs.par_sort_unstable();
         pairs
     }
@@ -347,6 +387,10 @@ impl Collider {
         changed: Option<&[u32]>,
         asked: &Asked<'_>,
     ) -> (Vec<Impact>, Vec<Pair>) {
+        self.nearby.expect(motion.start, motion.end);
+        if changed.is_none() && asked.margin.is_none() && !self.has_listed(motion) {
+            return (self.impacts_at_once(motion, asked.mode), Vec::new());
+        }
         let mut is_changed = std::mem::take(&mut self.is_changed);
         let mark = |is_changed: &mut [bool], value| {
             for &v in changed.unwrap_or_default() {
@@ -355,11 +399,10 @@ impl Collider {
         };
         mark(&mut is_changed, true);
         let filter = changed.map(|_| &is_changed[..]);
-        self.nearby.expect(motion.start, motion.end);
         let growth = |v: usize| asked.margin.map_or(0.0, |m| 0.5 * m.thickness[v]);
-        let pairs = self.overlaps(motion, growth, filter, |mesh, pair, out| {
-            if may_meet(mesh, pair, motion, asked) {
-                out.push(pair);
+        let pairs = self.overlaps(motion, growth, filter, |_, listed, out| {
+            if may_meet(listed, motion, asked) {
+                out.push(listed.pair);
             }
         });
         mark(&mut is_changed, false);
@@ -375,7 +418,7 @@ impl Collider {
         asked: &Asked<'_>,
     ) -> (Vec<Impact>, Vec<Pair>) {
         let mesh = &self.mesh;
-        let is_open = |pair: &Pair| may_meet(mesh, *pair, motion, asked);
+        let is_open = |pair: &Pair| may_meet(Listed::of(mesh, *pair), motion, asked);
         let pairs = open.pairs.par_iter().with_min_len(256).copied();
         let pairs: Vec<Pair> = pairs.filter(is_open).collect();
         let (mut impacts, mut near) = self.test_all(motion, &pairs, asked);
@@ -427,12 +470,13 @@ impl Collider {
             margin: Some(*margin),
         };
         let x0 = motion.start;
+        self.nearby.expect(motion.start, motion.end);
         let growth = |v: usize| 0.5 * reach.thickness[v].max(margin.thickness[v]);
-        let pairs = self.overlaps(motion, growth, None, |mesh, pair, out| {
-            let near = near_at(mesh, pair, x0, reach);
-            let may_meet = may_meet(mesh, pair, motion, &asked);
+        let pairs = self.overlaps(motion, growth, None, |_, listed, out| {
+            let near = near_at(listed, x0, reach);
+            let may_meet = may_meet(listed, motion, &asked);
             if near.is_some() || may_meet {
-                out.push((pair, near, may_meet));
+                out.push((listed.pair, near, may_meet));
             }
         });
         let mesh = &self.mesh;
@@ -496,8 +540,8 @@ impl Collider {
     ) -> Vec<Proximity> {
         let growth = |v: usize| 0.5 * margin.thickness[v];
         let still = Motion::new(x, x).outside(exempt);
-        let near = self.overlaps(still, growth, None, |mesh, pair, out| {
-            out.extend(near_at(mesh, pair, x, margin).map(|closest| (pair, closest)));
+        let near = self.overlaps(still, growth, None, |_, listed, out| {
+            out.extend(near_at(listed, x, margin).map(|closest| (listed.pair, closest)));
         });
         critical::select(&self.mesh, near, x, margin, start)
     }
@@ -510,12 +554,10 @@ fn largest(motion: Motion<'_>, growth: impl Fn(usize) -> f64) -> f64 {
 
 /// The closest points of a pair within the margin, if it can be a proximity.
 pub(super) fn near_at(
-    mesh: &Mesh,
-    pair: Pair,
+    Listed { pair, vertices }: Listed,
     x: &[DVec3],
     margin: &Margin<'_>,
 ) -> Option<Closest> {
-    let vertices = mesh.vertices_of(pair);
     let at = at(x, vertices);
     let is_edge_edge = matches!(pair, Pair::EdgeEdge { .. });
     let is_near = |closest: &Closest| {
@@ -531,8 +573,13 @@ pub(super) fn near_at(
     (!is_end && is_near(&closest)).then_some(closest)
 }
 
-fn sort(impacts: &mut [Impact]) {
-    impacts.par_sort_unstable_by(|a, b| a.time.total_cmp(&b.time).then(a.pair.cmp(&b.pair)));
+pub(super) fn sort(impacts: &mut [Impact]) {
+    impacts.par_sort_unstable_by(in_order);
+}
+
+/// By time, then pair.
+pub(super) fn in_order(a: &Impact, b: &Impact) -> std::cmp::Ordering {
+    a.time.total_cmp(&b.time).then(a.pair.cmp(&b.pair))
 }
 
 /// The distance that most pairs are proved to keep when a motion is looked at with a margin, as a share of the least
@@ -558,10 +605,13 @@ struct Tested {
 
 /// Whether a pair has to be put to the continuous test; if not, it is proved to stay one thickness apart, which no separation and no
 /// [`proof_distance`] exceeds.
-fn may_meet(mesh: &Mesh, pair: Pair, motion: Motion<'_>, asked: &Asked<'_>) -> bool {
-    let sweep = Sweep::of(mesh, pair, motion.start, motion.end);
+fn may_meet(Listed { pair, vertices }: Listed, motion: Motion<'_>, asked: &Asked<'_>) -> bool {
+    let sweep = Sweep {
+        start: at(motion.start, vertices),
+        end: at(motion.end, vertices),
+    };
     let thickness = match asked.margin {
-        Some(margin) => margin.pair_thickness(mesh, pair),
+        Some(margin) => margin.thickness_of(pair, vertices),
         None => 0.0,
     };
     // the separation is not known yet: that takes two distances

@@ -24,7 +24,8 @@ use rayon::prelude::*;
 use robust::{Coord, Coord3D};
 
 use super::box32::Box32;
-use super::bvh::Tree;
+use super::bvh::{Boxes, Tree, joined};
+use super::fan::is_side_by_side;
 use super::mesh::check_positions;
 use super::{Collider, Mesh};
 
@@ -62,7 +63,12 @@ pub struct Counts {
 /// # Panics
 /// If there is not one position per vertex.
 pub fn crossings(mesh: &Mesh, x: &[DVec3], scope: Scope) -> Crossings {
-    find(&mut Tree::new(mesh), mesh, x, scope)
+    find(
+        (&mut Tree::new(mesh), &mut Boxes::default()),
+        mesh,
+        x,
+        scope,
+    )
 }
 
 /// Crossing pairs of faces inside the certificate, the smaller index first, ascending.
@@ -80,7 +86,7 @@ impl Collider {
     /// If there is not one position per vertex.
     pub fn crossings(&mut self, x: &[DVec3], scope: Scope) -> Crossings {
         let mesh = Arc::clone(self.mesh());
-        find(&mut self.tree, &mesh, x, scope)
+        find((&mut self.tree, &mut self.fitted), &mesh, x, scope)
     }
 
     /// [`overlapping_faces`] by the collider's tree.
@@ -90,8 +96,9 @@ impl Collider {
         report: impl Fn([u32; 2], &mut Vec<T>) + Sync,
     ) -> Vec<T> {
         let mesh = Arc::clone(self.mesh());
-        self.tree.fit(&mesh, &boxes_at(x));
-        self.tree.face_overlaps(&mesh, false, report)
+        self.tree.fit(&mut self.fitted, &mesh, &boxes_at(x));
+        let parts = (self.tree).face_overlaps(&self.fitted, &mesh, false, None, report);
+        joined(parts)
     }
 }
 
@@ -120,15 +127,25 @@ enum Found {
     EdgeFace([u32; 2]),
 }
 
-fn find(tree: &mut Tree, mesh: &Mesh, x: &[DVec3], scope: Scope) -> Crossings {
+fn find(
+    (tree, boxes): (&mut Tree, &mut Boxes<Box32>),
+    mesh: &Mesh,
+    x: &[DVec3],
+    scope: Scope,
+) -> Crossings {
     assert_eq!(x.len(), mesh.vertex_count(), "one position per vertex");
     debug_assert!(check_positions(mesh, x).is_ok());
-    tree.fit(mesh, &boxes_at(x));
-    let found = tree.face_overlaps(mesh, scope == Scope::Everything, |[f, g], out| {
+    tree.fit(boxes, mesh, &boxes_at(x));
+    let all = scope == Scope::Everything;
+    let vertices = (0..mesh.vertex_count() as u32).into_par_iter();
+    let vertices = vertices.with_min_len(1024);
+    let fine: Vec<bool> = vertices.map(|v| is_side_by_side(mesh, x, v)).collect();
+    let fine = Some(&fine[..]);
+    let found = tree.face_overlaps(boxes, mesh, all, fine, |[f, g], out: &mut Vec<Found>| {
         compare(mesh, x, [f, g], out);
     });
     let mut crossings = Crossings::default();
-    for crossing in found {
+    for crossing in found.into_iter().flatten() {
         match crossing {
             Found::Faces(pair) => crossings.faces.push(pair),
             Found::EdgeFace(pair) => crossings.edge_faces.push(pair),
@@ -151,9 +168,9 @@ pub(crate) fn overlapping_faces<T: Send>(
     x: &[DVec3],
     report: impl Fn([u32; 2], &mut Vec<T>) + Sync,
 ) -> Vec<T> {
-    let mut tree = Tree::new(mesh);
-    tree.fit(mesh, &boxes_at(x));
-    tree.face_overlaps(mesh, false, report)
+    let (mut tree, mut boxes) = (Tree::new(mesh), Boxes::default());
+    tree.fit(&mut boxes, mesh, &boxes_at(x));
+    joined(tree.face_overlaps(&boxes, mesh, false, None, report))
 }
 
 type Triangle = [DVec3; 3];
@@ -318,7 +335,7 @@ const CROSS_ERROR: f64 = 3.0 * f64::EPSILON;
 
 /// Sign of u × v in a plane, 0 if rounding leaves it open; u and v are differences of two points
 /// each.
-fn certain_cross(u: [f64; 2], v: [f64; 2]) -> i32 {
+pub(super) fn certain_cross(u: [f64; 2], v: [f64; 2]) -> i32 {
     let (left, right) = (u[0] * v[1], u[1] * v[0]);
     let value = left - right;
     let error = CROSS_ERROR * (left.abs() + right.abs());

@@ -68,7 +68,13 @@ impl Margin<'_> {
 
     /// Mean of the two features' thicknesses, each the least of its vertices.
     pub(super) fn pair_thickness(&self, mesh: &Mesh, pair: Pair) -> f64 {
-        let h = at(self.thickness, mesh.vertices_of(pair));
+        self.thickness_of(pair, mesh.vertices_of(pair))
+    }
+
+    /// The same of a pair whose vertices are known.
+    #[inline]
+    pub(super) fn thickness_of(&self, pair: Pair, vertices: [u32; 4]) -> f64 {
+        let h = at(self.thickness, vertices);
         match pair {
             Pair::VertexFace { .. } => 0.5 * (h[0] + h[1].min(h[2]).min(h[3])),
             Pair::EdgeEdge { .. } => 0.5 * (h[0].min(h[1]) + h[2].min(h[3])),

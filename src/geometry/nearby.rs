@@ -8,18 +8,19 @@
 //! new ones, and their pairs are listed anew. How large rooms are is therefore a matter of speed
 //! alone.
 //!
-//! In a motion by several edges everything is in the room of everything else. Then rooms are for that
+//! In a motion by a good part of an edge much is in the room of much else. Then rooms are for that
 //! motion alone, and have a *schedule*: what starts and ends within some slack of where it does. Pairs
-//! that a direction parts by more than the slacks of both, at the start and at the end, are not listed.
+//! that an axis or another direction parts by more than the slacks of both, at the start and at the end, are not listed.
 
 use glam::DVec3;
 use rayon::prelude::*;
 
-use super::box32::Box32;
-use super::bvh::Tree;
+use super::Mesh;
+use super::box32::{Box32, Volume, Way32};
+use super::bvh::{Boxes, Tree, joined};
+use super::looks32::Looks;
 use super::sweep::at;
 use super::sweep32::{Listed, Motion32};
-use super::{Mesh, Pair};
 
 /// Motions ahead that a room is made for, at most,
 const HORIZON: f64 = 3.0;
@@ -31,7 +32,7 @@ const SIDE_SHARE: f64 = 0.1;
 /// If more than this share of the vertices have left their rooms, all get new ones.
 const MAX_MOVED_SHARE: f64 = 0.125;
 /// Rooms have a schedule where vertices go further than this, in edges, on average.
-const FAR: f64 = 2.0;
+const FAR: f64 = 0.25;
 
 /// All pairs, but those of two obstacle features, that overlap while every vertex keeps to its
 /// room, and to its schedule if there is one.
@@ -52,6 +53,8 @@ struct Schedule {
     ways: Vec<[DVec3; 2]>,
     /// How far from there it may do so, m.
     slack: Vec<f64>,
+    /// Around all that each may be, with its growth.
+    boxes: Vec<Way32>,
     /// What is not listed is further apart than this, m.
     distance: f64,
     single: Motion32,
@@ -75,10 +78,31 @@ impl Nearby {
             .extend(x1.iter().zip(x0).map(|(x1, x0)| x1 - x0));
     }
 
+    /// Whether nothing has ever been listed.
+    pub(super) fn is_empty(&self) -> bool {
+        self.rooms.is_empty()
+    }
+
+    /// Whether the list holds for a question as it is.
+    pub(super) fn is_covering(&self, asked: &Boxed<'_>) -> bool {
+        let holds = |v: usize| self.keeps(v, asked);
+        self.is_answered(asked)
+            && (0..self.rooms.len())
+                .into_par_iter()
+                .with_min_len(4096)
+                .all(holds)
+    }
+
+    /// Whether a vertex keeps to its room, and to its schedule.
+    fn keeps(&self, v: usize, asked: &Boxed<'_>) -> bool {
+        let in_time = |schedule: &Schedule| schedule.holds(v, asked.start[v], asked.end[v]);
+        self.rooms[v].holds(&asked.boxes[v]) && self.schedule.as_ref().is_none_or(in_time)
+    }
+
     /// Makes the list hold for a question, whose boxes are grown by `growth`.
     pub(super) fn cover(
         &mut self,
-        tree: &mut Tree,
+        (tree, fitted, ways): (&mut Tree, &mut Boxes<Box32>, &mut Boxes<Way32>),
         mesh: &Mesh,
         asked: &Boxed<'_>,
         growth: impl Fn(usize) -> f64,
@@ -88,13 +112,12 @@ impl Nearby {
         if !self.is_answered(asked) {
             self.rooms.fill(Box32::EMPTY);
         }
-        let (rooms, schedule) = (&self.rooms, &self.schedule);
-        let is_moved = |v: usize| {
-            let keeps = |schedule: &Schedule| schedule.holds(v, asked.start[v], asked.end[v]);
-            !rooms[v].holds(&asked.boxes[v]) || !schedule.as_ref().is_none_or(keeps)
-        };
-        self.is_moved.clear();
-        self.is_moved.extend((0..count).map(is_moved));
+        let mut is_moved = std::mem::take(&mut self.is_moved);
+        let vertices = (0..count).into_par_iter().with_min_len(4096);
+        vertices
+            .map(|v| !self.keeps(v, asked))
+            .collect_into_vec(&mut is_moved);
+        self.is_moved = is_moved;
         let moved = self.is_moved.iter().filter(|&&is_moved| is_moved).count();
         if moved == 0 {
             return;
@@ -106,6 +129,7 @@ impl Nearby {
             self.schedule = distance.map(|distance| Schedule {
                 ways: vec![[DVec3::ZERO; 2]; count],
                 slack: vec![0.0; count],
+                boxes: vec![Way32::EMPTY; count],
                 distance,
                 ..Schedule::default()
             });
@@ -117,11 +141,17 @@ impl Nearby {
             }
             .union(asked.boxes[v]);
         }
-        if let Some(schedule) = &mut self.schedule {
-            schedule.single.set_ways(&schedule.ways);
+        match &mut self.schedule {
+            Some(schedule) => {
+                schedule.single.set_ways(&schedule.ways);
+                tree.fit(ways, mesh, &schedule.boxes);
+                self.list((tree, ways), mesh, is_all);
+            }
+            None => {
+                tree.fit(fitted, mesh, &self.rooms);
+                self.list((tree, fitted), mesh, is_all);
+            }
         }
-        tree.fit(mesh, &self.rooms);
-        self.list(tree, mesh, is_all);
     }
 
     /// Whether the list is of the kind that is asked for.
@@ -149,7 +179,12 @@ impl Nearby {
     }
 
     /// Lists all pairs, or those of what has moved anew.
-    fn list(&mut self, tree: &mut Tree, mesh: &Mesh, is_all: bool) {
+    fn list<B: Volume>(
+        &mut self,
+        (tree, boxes): (&mut Tree, &Boxes<B>),
+        mesh: &Mesh,
+        is_all: bool,
+    ) {
         let Self {
             pairs,
             schedule,
@@ -162,12 +197,12 @@ impl Nearby {
             schedule.as_ref().is_some_and(parts)
         };
         let moved = (!is_all).then_some(&is_moved[..]);
-        let found = tree.overlaps(mesh, moved, |pair, out| {
-            let listed = Listed::new(mesh, pair);
+        let found = tree.overlaps(boxes, mesh, moved, 1, |listed, out: &mut Vec<Listed>| {
             if (is_all || has_moved(&listed)) && !is_parted(&listed) {
                 out.push(listed);
             }
         });
+        let found = joined(found);
         match is_all {
             true => *pairs = found,
             false => {
@@ -177,13 +212,14 @@ impl Nearby {
         }
     }
 
-    /// Reports all pairs with overlapping boxes that are not idle, in an order that does not depend
-    /// on the number of threads; the list must cover these boxes.
+    /// Reports all pairs with overlapping boxes that are not idle, and that looks at a motion, if one is given, do not find further apart
+    /// than its distance, in an order that does not depend on the number of threads; the list must cover these boxes.
     pub(super) fn overlaps<T: Send>(
         &self,
         boxes: &[Box32],
         is_idle: impl Fn(&Listed) -> bool + Sync,
-        report: impl Fn(Pair, &mut Vec<T>) + Sync,
+        single: Option<&Motion32>,
+        report: impl Fn(Listed, &mut Vec<T>) + Sync,
     ) -> Vec<T> {
         let overlap = |listed: &Listed| {
             let [a, b, c, d] = at(boxes, listed.vertices);
@@ -193,24 +229,22 @@ impl Nearby {
                 a.union(b).overlaps(&c.union(d))
             }
         };
-        let found: Vec<Vec<T>> = self
-            .pairs
-            .par_chunks(4096)
-            .map(|pairs| {
-                let mut out = Vec::new();
-                for listed in pairs {
-                    if overlap(listed) && !is_idle(listed) {
-                        report(listed.pair, &mut out);
+        let part = |pairs: &[Listed]| {
+            let (mut looks, mut out) = (Looks::default(), Vec::new());
+            for listed in pairs {
+                if overlap(listed) && !is_idle(listed) {
+                    match single {
+                        Some(motion) => looks.add(*listed, motion, |open| report(open, &mut out)),
+                        None => report(*listed, &mut out),
                     }
                 }
-                out
-            })
-            .collect();
-        let mut all = Vec::with_capacity(found.iter().map(Vec::len).sum());
-        for found in found {
-            all.extend(found);
-        }
-        all
+            }
+            if let Some(motion) = single {
+                looks.finish(motion, |open| report(open, &mut out));
+            }
+            out
+        };
+        joined(self.pairs.par_chunks(4096).map(part).collect())
     }
 }
 
@@ -225,7 +259,9 @@ impl Schedule {
         let [a, b] = [asked.start[v], asked.end[v]];
         self.ways[v] = [a, b];
         self.slack[v] = growth + SIDE_SHARE * a.distance(b);
-        Box32::of_vertex(a, b, growth + self.slack[v])
+        let growth = growth + self.slack[v];
+        self.boxes[v] = Way32::of_vertex(a, b, growth);
+        Box32::of_vertex(a, b, growth)
     }
 
     /// Whether a pair on schedule stays further apart than the distance.

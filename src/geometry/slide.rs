@@ -9,6 +9,7 @@ use glam::DVec3;
 use super::collider::near_at;
 use super::critical::threshold;
 use super::sweep::at;
+use super::sweep32::Listed;
 use super::{Closest, Margin, Mesh, Pair, Proximity};
 
 /// Cosine of the angle by which the normal of what touches next may differ: less is the other side of a surface.
@@ -98,7 +99,7 @@ pub(crate) fn slid(
     next.dedup();
     let proximity = |&(pair, is_turned): &(Pair, bool)| {
         let vertices = mesh.vertices_of(pair);
-        let closest = near_at(mesh, pair, x, margin)?;
+        let closest = near_at(Listed::of(mesh, pair), x, margin)?;
         let is_inside = !closest.weights.contains(&0.0);
         let along = closest.normal(pair, at(x, vertices));
         let sign = if is_turned { -1.0 } else { 1.0 };
@@ -155,7 +156,7 @@ mod tests {
         }
         pairs.retain(|&pair| {
             let [first, .., last] = mesh.vertices_of(pair);
-            let near = || near_at(mesh, pair, x, margin);
+            let near = || near_at(Listed::of(mesh, pair), x, margin);
             is_lower(first) != is_lower(last)
                 && near().is_some_and(|near| !near.weights.contains(&0.0))
         });

@@ -2,19 +2,34 @@
 //! part of the price of the continuous test.
 
 use glam::{DVec3, Mat4, Vec3A, Vec4};
+use pulp::Arch;
 use rayon::prelude::*;
 
+use super::looks32::Bound;
 use super::{Mesh, Pair};
 
 /// Positions before and after a motion, rounded to single precision.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Motion32 {
+    /// The vector instructions of this processor.
+    pub(super) arch: Arch,
     /// Start and end of each vertex; the fourth coordinate is 0.
-    ways: Vec<[Vec4; 2]>,
+    pub(super) ways: Vec<[Vec4; 2]>,
     /// Largest coordinate, in metres; infinite if it is so large that products could overflow.
     largest: f32,
     /// The distance asked for, in metres.
     distance: f32,
+}
+
+impl Default for Motion32 {
+    fn default() -> Self {
+        Self {
+            arch: Arch::new(),
+            ways: Vec::new(),
+            largest: 0.0,
+            distance: 0.0,
+        }
+    }
 }
 
 /// Bound on the error of a projection n·d, in units of N (M + 2L + s): N the largest coordinate of
@@ -27,22 +42,40 @@ pub(super) struct Motion32 {
 /// s and its product with it one each: 11uNs. Half as much again and more leaves room for the
 /// rounding of this bound, and at least u (M + L) for the distance: far more than a closest
 /// distance in double precision is off by.
-const PROJECTION_ERROR: f32 = 9.0 * f32::EPSILON;
+pub(super) const PROJECTION_ERROR: f32 = 9.0 * f32::EPSILON;
 
 /// Covers products that underflow.
-const UNDERFLOW: f32 = f32::MIN_POSITIVE;
+pub(super) const UNDERFLOW: f32 = f32::MIN_POSITIVE;
 
 /// From here on the squared length of a product of two differences could overflow.
 const LARGEST: f32 = 1.0e9;
 
 /// Directions below this prove nothing: their squares could underflow, and so could their length.
-const SHORTEST: f32 = 1.0e-18;
+pub(super) const SHORTEST: f32 = 1.0e-18;
 
 impl Motion32 {
+    pub(super) fn bound(&self) -> Bound {
+        let Self {
+            largest, distance, ..
+        } = *self;
+        Bound { largest, distance }
+    }
+
     /// Takes the motion from `x0` to `x1`; `distance` is what pairs have to stay apart.
     pub(super) fn set(&mut self, x0: &[DVec3], x1: &[DVec3], distance: f64) {
         self.distance = distance as f32;
         self.take(x0.par_iter().zip(x1).map(|(x0, x1)| [*x0, *x1]));
+    }
+
+    /// Takes the motion from `x0` towards `x1`, up to this part of it; no distance. The end is rounded in double precision before it is in
+    /// single precision, for which the bound has room.
+    pub(super) fn set_until(&mut self, x0: &[DVec3], x1: &[DVec3], until: f64) {
+        self.distance = 0.0;
+        let end = |x0: DVec3, x1: DVec3| match until < 1.0 {
+            true => x0 * (1.0 - until) + x1 * until,
+            false => x1,
+        };
+        self.take(x0.par_iter().zip(x1).map(|(x0, x1)| [*x0, end(*x0, *x1)]));
     }
 
     /// Takes a motion by the start and the end of each vertex; no distance.
@@ -55,17 +88,12 @@ impl Motion32 {
         let single = |way: [DVec3; 2]| way.map(|x| x.as_vec3().extend(0.0));
         let ways = ways.with_min_len(4096).map(single);
         ways.collect_into_vec(&mut self.ways);
-        self.largest = largest_of(self.ways.iter().flatten().copied());
+        let parts = self.ways.par_chunks(4096);
+        let largest = parts.map(|ways| largest_of(ways.iter().flatten().copied()));
+        self.largest = largest.reduce(|| 0.0, f32::max);
     }
 
-    /// Whether a constant direction proves that a pair stays further apart than the distance
-    /// throughout; `false` says nothing.
-    #[inline]
-    pub(super) fn is_apart(&self, listed: &Listed) -> bool {
-        self.is_apart_by(listed, self.distance)
-    }
-
-    /// The same for another distance.
+    /// Whether a constant direction proves that a pair stays further apart than a distance throughout; `false` says nothing.
     #[inline]
     pub(super) fn is_apart_by(&self, listed: &Listed, distance: f32) -> bool {
         let at = |k: usize| listed.corners(|v| self.ways[v as usize][k]);
@@ -125,9 +153,32 @@ pub(super) struct Listed {
 }
 
 impl Listed {
-    pub(super) fn new(mesh: &Mesh, pair: Pair) -> Self {
+    /// No pair: holds a place.
+    pub(super) const NONE: Self = Self {
+        pair: Pair::EdgeEdge { a: 0, b: 0 },
+        vertices: [0; 4],
+    };
+
+    pub(super) fn of(mesh: &Mesh, pair: Pair) -> Self {
         let vertices = mesh.vertices_of(pair);
         Self { pair, vertices }
+    }
+
+    #[inline]
+    pub(super) fn vertex_face(vertex: u32, face: u32, [a, b, c]: [u32; 3]) -> Self {
+        Self {
+            pair: Pair::VertexFace { vertex, face },
+            vertices: [vertex, a, b, c],
+        }
+    }
+
+    /// Two edges, the smaller number first, with their ends.
+    #[inline]
+    pub(super) fn edge_edge([a, b]: [u32; 2], [c, d]: [u32; 2], [e, f]: [u32; 2]) -> Self {
+        Self {
+            pair: Pair::EdgeEdge { a, b },
+            vertices: [c, d, e, f],
+        }
     }
 
     pub(super) fn is_vertex_face(&self) -> bool {
@@ -168,7 +219,7 @@ fn cross(d: Vec4, e: Vec4) -> Vec3A {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use proptest::prelude::*;
 
     use super::*;
@@ -176,7 +227,7 @@ mod tests {
 
     /// Four points near a place, at both ends of a motion: nearly flat, so that distances come near
     /// the one asked for.
-    fn sweep() -> impl Strategy<Value = Sweep> {
+    pub(in crate::geometry) fn sweep() -> impl Strategy<Value = Sweep> {
         let flat = || {
             let each = (-1.0..1.0f64, -1.0..1.0f64, -1e-3..1e-3f64);
             prop::array::uniform4(each.prop_map(|(x, y, z)| DVec3::new(x, y, z)))
@@ -203,11 +254,11 @@ mod tests {
         let mesh = Mesh::new(4, faces).unwrap();
         let mut motion = Motion32::default();
         motion.set(&sweep.start, &sweep.end, distance);
-        motion.is_apart(&Listed::new(&mesh, pair))
+        motion.is_apart_by(&Listed::of(&mesh, pair), distance as f32)
     }
 
     /// Vertex 0 and face 1 2 3, edges 0 1 and 2 3 of the mesh above.
-    const PAIRS: [Pair; 2] = [
+    pub(in crate::geometry) const PAIRS: [Pair; 2] = [
         Pair::VertexFace { vertex: 0, face: 0 },
         Pair::EdgeEdge { a: 0, b: 5 },
     ];

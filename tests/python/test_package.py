@@ -99,6 +99,9 @@ def test_a_step_has_the_bits_of_the_command_line(falling, tmp_path):
     _, out, _ = command("check", "--from", tmp_path / "a.obj", tmp_path / "b.obj", "--ccd", "exact", "--json")
     expected = json.loads(out)
     assert len(hits) == expected["impacts"] and hits.times.min() == expected["first_time"]
+    first = percale.first_impact(V0, V1, F, ccd="exact")
+    assert len(first) == 1 and first.times[0] == hits.times[0] and (first.vertices[0] == hits.vertices[0]).all()
+    assert len(percale.first_impact(V0, V0, F)) == 0
     np.testing.assert_allclose(hits.weights[hits.is_vertex_face].sum(axis=1), 0, atol=1e-12)
 
 
@@ -237,6 +240,7 @@ def test_errors_have_fields_and_go_through_pickles(falling, tmp_path):
         (lambda V, F: percale.intersections(V[:-1], F), "^F: face .* uses vertex 161"),
         (lambda V, F: percale.intersections(V * np.nan, F), "^V: vertex 0 is at"),
         (lambda V, F: percale.impacts(V, V[:-1], F), "^V1: "),
+        (lambda V, F: percale.first_impact(V, V[:-1], F), "^V1: "),
         (lambda V, F: percale.impacts(V, V, F, ccd="quick"), "^ccd: "),
         (lambda V, F: percale.resolve(V, V, F, dt=0), "^dt: "),
         (lambda V, F: percale.resolve(V, V, F, mass=[1, 2]), "^mass: 2 values"),

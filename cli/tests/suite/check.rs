@@ -94,6 +94,13 @@ fn the_impacts_of_the_funnel_are_those_published_in_every_mode() {
                 "once each"
             );
         }
+        let first = check(1, &["--from", &start, &end, "--ccd", mode, "--first"]);
+        assert_eq!(
+            (&first["impacts"], &first["only_first"]),
+            (&1.into(), &true.into())
+        );
+        assert_eq!(first["first_time"], answer["first_time"]);
+        assert_eq!(first["pairs"][0], answer["pairs"][0]);
         for (pair, time) in &truth {
             // the published time is rounded once when it is read, hence not below it by more than that
             assert!(found[pair] <= time.next_up(), "{pair:?} in {mode}");
@@ -110,6 +117,10 @@ fn the_impacts_of_the_funnel_are_those_published_in_every_mode() {
         assert_eq!(answer["edge_edge"], by_kind("ee"));
     }
     let still = check(0, &["--from", &start, &start]);
+    assert_eq!(
+        check(0, &["--from", &start, &start, "--first"])["impacts"],
+        0
+    );
     assert_eq!(still["impacts"], 0);
     assert_eq!(still["first_time"], Value::Null);
 }

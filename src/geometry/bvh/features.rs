@@ -1,11 +1,11 @@
-//! The features of leaves, in their order, with their boxes.
+//! The features of leaves, in their order, and their boxes.
 
 use std::ops::Range;
 
 use rayon::prelude::*;
 
 use super::{LEAF_SIZE, Subtree};
-use crate::geometry::box32::Box32;
+use crate::geometry::box32::Volume;
 
 /// Features of `N` vertices, in the order of the leaves.
 #[derive(Clone, Debug, Default)]
@@ -13,40 +13,65 @@ pub(super) struct Features<const N: usize> {
     /// Indices in the mesh.
     pub(super) ids: Vec<u32>,
     pub(super) vertices: Vec<[u32; N]>,
-    pub(super) boxes: Vec<Box32>,
     /// Where the features of each leaf start; one more at the end.
     starts: Vec<u32>,
 }
 
+/// Leaves whose features are listed at a time.
+const LEAVES_AT_A_TIME: usize = 1024;
+
 impl<const N: usize> Features<N> {
-    /// The features `ids`, whose vertices are listed in `all`; `starts` as in the leaves.
-    pub(super) fn new(ids: Vec<u32>, all: impl Fn(u32) -> [u32; N], starts: Vec<u32>) -> Self {
-        Self {
-            vertices: ids.iter().map(|&id| all(id)).collect(),
-            boxes: vec![Box32::EMPTY; ids.len()],
-            ids,
-            starts,
+    /// Those that `of_face` gives for each face, `order` being that of the faces in leaves.
+    pub(super) fn new(
+        order: &[u32],
+        of_face: impl Fn(u32) -> [Option<(u32, [u32; N])>; 3] + Sync,
+    ) -> Self {
+        let some = |faces: &[u32]| {
+            let mut some = Self::default();
+            for leaf in faces.chunks(LEAF_SIZE) {
+                for (id, vertices) in leaf.iter().flat_map(|&face| of_face(face)).flatten() {
+                    some.ids.push(id);
+                    some.vertices.push(vertices);
+                }
+                some.starts.push(some.ids.len() as u32);
+            }
+            some
+        };
+        let parts: Vec<Self> = order
+            .par_chunks(LEAVES_AT_A_TIME * LEAF_SIZE)
+            .map(some)
+            .collect();
+        let mut all = Self {
+            starts: vec![0],
+            ..Self::default()
+        };
+        for part in parts {
+            let before = all.ids.len() as u32;
+            all.starts
+                .extend(part.starts.iter().map(|start| before + start));
+            all.ids.extend(part.ids);
+            all.vertices.extend(part.vertices);
         }
+        all
     }
 
     pub(super) fn range(&self, leaf: usize) -> Range<usize> {
         self.starts[leaf] as usize..self.starts[leaf + 1] as usize
     }
 
-    /// Fits all boxes to those of the vertices.
-    pub(super) fn fit(&mut self, of_vertex: &[Box32]) {
-        let each = self.boxes.par_iter_mut().zip(&self.vertices);
-        each.with_min_len(4096).for_each(|(fitted, vertices)| {
-            *fitted = hull(vertices, of_vertex);
-        });
+    /// Fits boxes to those of the vertices.
+    pub(super) fn fit<B: Volume>(&self, boxes: &mut Vec<B>, of_vertex: &[B]) {
+        let each = self.vertices.par_iter().with_min_len(4096);
+        each.map(|vertices| hull(vertices, of_vertex))
+            .collect_into_vec(boxes);
     }
 
-    pub(super) fn leaf(&self, leaf: Subtree) -> Leaf<'_, N> {
+    pub(super) fn leaf<'a, B>(&'a self, leaf: Subtree, boxes: &'a [B]) -> Leaf<'a, N, B> {
         let range = self.range(leaf.first);
         Leaf {
             ids: &self.ids[range.clone()],
             vertices: &self.vertices[range.clone()],
-            boxes: &self.boxes[range],
+            boxes: &boxes[range],
         }
     }
 }
@@ -54,10 +79,10 @@ impl<const N: usize> Features<N> {
 /// The features of one leaf; at most three times as many as faces, so that a set of them fits into
 /// a word.
 #[derive(Clone, Copy)]
-pub(super) struct Leaf<'a, const N: usize> {
+pub(super) struct Leaf<'a, const N: usize, B> {
     pub(super) ids: &'a [u32],
     pub(super) vertices: &'a [[u32; N]],
-    pub(super) boxes: &'a [Box32],
+    pub(super) boxes: &'a [B],
 }
 
 /// Features of a leaf, one bit each. Whether boxes overlap cannot be foreseen, and a wrong guess of
@@ -78,10 +103,10 @@ impl Iterator for Set {
     }
 }
 
-impl<const N: usize> Leaf<'_, N> {
+impl<const N: usize, B: Volume> Leaf<'_, N, B> {
     /// Those that overlap a box.
     #[inline]
-    pub(super) fn overlapping(&self, other: &Box32) -> Set {
+    pub(super) fn overlapping(&self, other: &B) -> Set {
         let each = self.boxes.iter().enumerate();
         Set(each.fold(0, |set, (k, fitted)| {
             set | u32::from(fitted.overlaps(other)) << k
@@ -90,7 +115,7 @@ impl<const N: usize> Leaf<'_, N> {
 
     /// Those of a set that overlap the box of a feature and have none of its vertices.
     #[inline]
-    pub(super) fn apart<const M: usize>(&self, set: Set, other: &Box32, vertices: [u32; M]) -> Set {
+    pub(super) fn apart<const M: usize>(&self, set: Set, other: &B, vertices: [u32; M]) -> Set {
         Set(set.fold(0, |found, k| {
             let mut shares = false;
             for v in self.vertices[k] {
@@ -108,7 +133,7 @@ impl<const N: usize> Leaf<'_, N> {
 }
 
 #[inline]
-pub(super) fn hull<const N: usize>(vertices: &[u32; N], of_vertex: &[Box32]) -> Box32 {
+pub(super) fn hull<const N: usize, B: Volume>(vertices: &[u32; N], of_vertex: &[B]) -> B {
     let each = vertices.iter().map(|&v| of_vertex[v as usize]);
-    each.fold(Box32::EMPTY, Box32::union)
+    each.fold(B::EMPTY, B::union)
 }

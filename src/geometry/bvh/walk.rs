@@ -3,8 +3,11 @@
 use rayon::prelude::*;
 
 use super::features::{Leaf, Set};
-use super::{Subtree, Tree};
-use crate::geometry::{Mesh, Pair};
+use super::{Boxes, Subtree, Tree};
+use crate::geometry::Mesh;
+use crate::geometry::box32::Volume;
+use crate::geometry::mesh::NONE;
+use crate::geometry::sweep32::Listed;
 
 /// Tasks that a walk is cut into; independent of the number of threads, so that results come in the
 /// same order.
@@ -26,35 +29,47 @@ impl Task {
     }
 }
 
+/// A tree with its boxes in a motion.
+#[derive(Clone, Copy)]
+struct Fitted<'a, B> {
+    tree: &'a Tree,
+    boxes: &'a Boxes<B>,
+}
+
 impl Tree {
     /// All overlapping pairs of features, each once, in an order that does not depend on the number
-    /// of threads.
+    /// of threads: every part of the walk reports to a value of its own.
     ///
     /// Pairs of two obstacle features are left out. With `asked`, only faces that have a vertex in
     /// it (true) are compared with others; pairs without such a vertex may still be among the
-    /// reported.
-    pub(in crate::geometry) fn overlaps<T: Send>(
+    /// reported. Of the parts, every `every`-th is walked through: 1 for all.
+    pub(in crate::geometry) fn overlaps<B: Volume, T: Default + Send>(
         &mut self,
+        boxes: &Boxes<B>,
         mesh: &Mesh,
         asked: Option<&[bool]>,
-        report: impl Fn(Pair, &mut Vec<T>) + Sync,
+        every: usize,
+        report: impl Fn(Listed, &mut T) + Sync,
     ) -> Vec<T> {
         self.assign_roles(mesh, asked, false);
-        self.walk(|a, b, out| match b {
-            None => self.compare_leaf(a, &report, out),
-            Some(b) => self.compare_leaves(a, b, &report, out),
+        let fitted = Fitted { tree: self, boxes };
+        fitted.walk(every, |a, b, out| match b {
+            None => fitted.compare_leaf(a, &report, out),
+            Some(b) => fitted.compare_leaves(a, b, &report, out),
         })
     }
 
     /// All pairs of faces with overlapping boxes, each once, also of faces with common vertices;
     /// order as above.
     ///
-    /// Pairs of two obstacle faces are left out unless `obstacles_too`.
-    pub(in crate::geometry) fn face_overlaps<T: Send>(
+    /// Pairs of two obstacle faces are left out unless `obstacles_too`, and so are those with a common vertex that is `fine`.
+    pub(in crate::geometry) fn face_overlaps<B: Volume, T: Default + Send>(
         &mut self,
+        boxes: &Boxes<B>,
         mesh: &Mesh,
         obstacles_too: bool,
-        report: impl Fn([u32; 2], &mut Vec<T>) + Sync,
+        fine: Option<&[bool]>,
+        report: impl Fn([u32; 2], &mut T) + Sync,
     ) -> Vec<T> {
         self.assign_roles(mesh, None, obstacles_too);
         let Self {
@@ -64,20 +79,20 @@ impl Tree {
             let [corner, ..] = mesh.faces()[face as usize];
             is_obstacle[corner as usize]
         };
-        self.walk(|a, b, out| {
-            let leaf = faces.leaf(a);
+        let leaf = |leaf: Subtree| faces.leaf(leaf, &boxes.faces);
+        let is_fine = |v: u32| fine.is_some_and(|fine| fine[v as usize]);
+        let fine_of = |corners: [u32; 3]| corners.map(|v| if is_fine(v) { v } else { NONE });
+        Fitted { tree: self, boxes }.walk(1, |a, b, out| {
+            let own = leaf(a);
             let (other, mut near) = match b {
-                None => (leaf, leaf.all()),
-                Some(b) => (
-                    faces.leaf(b),
-                    faces.leaf(b).overlapping(&self.nodes[a.node]),
-                ),
+                None => (own, own.all()),
+                Some(b) => (leaf(b), leaf(b).overlapping(&boxes.nodes[a.node])),
             };
-            for (k, &f) in leaf.ids.iter().enumerate() {
+            for (k, &f) in own.ids.iter().enumerate() {
                 if b.is_none() {
                     near.next();
                 }
-                for l in other.apart(near, &leaf.boxes[k], []) {
+                for l in other.apart(near, &own.boxes[k], fine_of(own.vertices[k])) {
                     let g = other.ids[l];
                     if obstacles_too || !is_obstacle(f) || !is_obstacle(g) {
                         report([f.min(g), f.max(g)], out);
@@ -86,36 +101,32 @@ impl Tree {
             }
         })
     }
+}
 
+impl<B: Volume> Fitted<'_, B> {
     /// Compares every leaf with itself and with those that it overlaps.
-    fn walk<T: Send>(
+    fn walk<T: Default + Send>(
         &self,
-        compare: impl Fn(Subtree, Option<Subtree>, &mut Vec<T>) + Sync,
+        every: usize,
+        compare: impl Fn(Subtree, Option<Subtree>, &mut T) + Sync,
     ) -> Vec<T> {
-        let mut tasks = vec![Task::Within(self.root())];
+        let mut tasks = vec![Task::Within(self.tree.root())];
         while tasks.len() < TASK_COUNT && tasks.iter().any(|t| !t.is_leaf()) {
             tasks = tasks.iter().flat_map(|t| self.parts(t)).collect();
         }
-        let found: Vec<Vec<T>> = tasks
-            .par_iter()
-            .map(|task| {
-                let mut out = Vec::new();
-                match *task {
-                    Task::Within(a) => self.walk_within(a, &compare, &mut out),
-                    Task::Between(a, b) => self.walk_between(a, b, &compare, &mut out),
-                }
-                out
-            })
-            .collect();
-        let mut all = Vec::with_capacity(found.iter().map(Vec::len).sum());
-        for found in found {
-            all.extend(found);
-        }
-        all
+        let part = |task: &Task| {
+            let mut out = T::default();
+            match *task {
+                Task::Within(a) => self.walk_within(a, &compare, &mut out),
+                Task::Between(a, b) => self.walk_between(a, b, &compare, &mut out),
+            }
+            out
+        };
+        tasks.par_iter().step_by(every).map(part).collect()
     }
 
     fn meet(&self, a: Subtree, b: Subtree) -> bool {
-        let Self { nodes, roles, .. } = self;
+        let (nodes, roles) = (&self.boxes.nodes, &self.tree.roles);
         nodes[a.node].overlaps(&nodes[b.node]) && roles[a.node].concerns(roles[b.node])
     }
 
@@ -145,10 +156,10 @@ impl Tree {
     fn walk_within<T>(
         &self,
         a: Subtree,
-        compare: &impl Fn(Subtree, Option<Subtree>, &mut Vec<T>),
-        out: &mut Vec<T>,
+        compare: &impl Fn(Subtree, Option<Subtree>, &mut T),
+        out: &mut T,
     ) {
-        let role = self.roles[a.node];
+        let role = self.tree.roles[a.node];
         if !role.concerns(role) {
             return;
         }
@@ -166,8 +177,8 @@ impl Tree {
         &self,
         a: Subtree,
         b: Subtree,
-        compare: &impl Fn(Subtree, Option<Subtree>, &mut Vec<T>),
-        out: &mut Vec<T>,
+        compare: &impl Fn(Subtree, Option<Subtree>, &mut T),
+        out: &mut T,
     ) {
         if !self.meet(a, b) {
             return;
@@ -196,26 +207,30 @@ impl Tree {
 }
 
 /// Comparison of the features of leaves.
-impl Tree {
+impl<B: Volume> Fitted<'_, B> {
     /// Pairs of features of two different leaves.
     fn compare_leaves<T>(
         &self,
         a: Subtree,
         b: Subtree,
-        report: &impl Fn(Pair, &mut Vec<T>),
-        out: &mut Vec<T>,
+        report: &impl Fn(Listed, &mut T),
+        out: &mut T,
     ) {
-        let boxes = [&self.nodes[a.node], &self.nodes[b.node]];
-        let (edges, others) = (self.edges.leaf(a), self.edges.leaf(b));
-        let near = others.overlapping(boxes[0]);
-        for k in edges.overlapping(boxes[1]) {
-            self.compare_edge((edges, k), (others, near), report, out);
+        let Self { tree, boxes } = *self;
+        let own = [&boxes.nodes[a.node], &boxes.nodes[b.node]];
+        let edges = tree.edges.leaf(a, &boxes.edges);
+        let others = tree.edges.leaf(b, &boxes.edges);
+        let near = others.overlapping(own[0]);
+        if near.0 != 0 {
+            for k in edges.overlapping(own[1]) {
+                self.compare_edge((edges, k), (others, near), report, out);
+            }
         }
-        for (a, b, [a_box, b_box]) in [(a, b, boxes), (b, a, [boxes[1], boxes[0]])] {
-            let vertices = self.vertices.leaf(a);
+        for (a, b, [a_box, b_box]) in [(a, b, own), (b, a, [own[1], own[0]])] {
+            let vertices = tree.vertices.leaf(a, &boxes.vertices);
             let near = vertices.overlapping(b_box);
             if near.0 != 0 {
-                let faces = self.faces.leaf(b);
+                let faces = tree.faces.leaf(b, &boxes.faces);
                 let faces = (faces, faces.overlapping(a_box));
                 self.compare_vertices_and_faces((vertices, near), faces, report, out);
             }
@@ -223,13 +238,15 @@ impl Tree {
     }
 
     /// Pairs of features of one leaf.
-    fn compare_leaf<T>(&self, a: Subtree, report: &impl Fn(Pair, &mut Vec<T>), out: &mut Vec<T>) {
-        let edges = self.edges.leaf(a);
+    fn compare_leaf<T>(&self, a: Subtree, report: &impl Fn(Listed, &mut T), out: &mut T) {
+        let Self { tree, boxes } = *self;
+        let edges = tree.edges.leaf(a, &boxes.edges);
         let mut later = edges.all();
         while let Some(k) = later.next() {
             self.compare_edge((edges, k), (edges, later), report, out);
         }
-        let (vertices, faces) = (self.vertices.leaf(a), self.faces.leaf(a));
+        let vertices = tree.vertices.leaf(a, &boxes.vertices);
+        let faces = tree.faces.leaf(a, &boxes.faces);
         let (vertices, faces) = ((vertices, vertices.all()), (faces, faces.all()));
         self.compare_vertices_and_faces(vertices, faces, report, out);
     }
@@ -237,17 +254,21 @@ impl Tree {
     #[inline]
     fn compare_edge<T>(
         &self,
-        (edges, k): (Leaf<'_, 2>, usize),
-        (others, near): (Leaf<'_, 2>, Set),
-        report: &impl Fn(Pair, &mut Vec<T>),
-        out: &mut Vec<T>,
+        (edges, k): (Leaf<'_, 2, B>, usize),
+        (others, near): (Leaf<'_, 2, B>, Set),
+        report: &impl Fn(Listed, &mut T),
+        out: &mut T,
     ) {
         let ends = edges.vertices[k];
         for l in others.apart(near, &edges.boxes[k], ends) {
-            if !self.are_obstacles(ends[0], others.vertices[l][0]) {
+            let others_ends = others.vertices[l];
+            if !self.are_obstacles(ends[0], others_ends[0]) {
                 let (e, f) = (edges.ids[k], others.ids[l]);
-                let (a, b) = (e.min(f), e.max(f));
-                report(Pair::EdgeEdge { a, b }, out);
+                let listed = match e < f {
+                    true => Listed::edge_edge([e, f], ends, others_ends),
+                    false => Listed::edge_edge([f, e], others_ends, ends),
+                };
+                report(listed, out);
             }
         }
     }
@@ -255,23 +276,24 @@ impl Tree {
     #[inline]
     fn compare_vertices_and_faces<T>(
         &self,
-        (vertices, near): (Leaf<'_, 1>, Set),
-        (faces, near_faces): (Leaf<'_, 3>, Set),
-        report: &impl Fn(Pair, &mut Vec<T>),
-        out: &mut Vec<T>,
+        (vertices, near): (Leaf<'_, 1, B>, Set),
+        (faces, near_faces): (Leaf<'_, 3, B>, Set),
+        report: &impl Fn(Listed, &mut T),
+        out: &mut T,
     ) {
         for k in near {
             let vertex = vertices.ids[k];
             for l in faces.apart(near_faces, &vertices.boxes[k], [vertex]) {
-                if !self.are_obstacles(vertex, faces.vertices[l][0]) {
-                    let face = faces.ids[l];
-                    report(Pair::VertexFace { vertex, face }, out);
+                let corners = faces.vertices[l];
+                if !self.are_obstacles(vertex, corners[0]) {
+                    report(Listed::vertex_face(vertex, faces.ids[l], corners), out);
                 }
             }
         }
     }
 
     fn are_obstacles(&self, v: u32, w: u32) -> bool {
-        self.is_obstacle[v as usize] && self.is_obstacle[w as usize]
+        let is_obstacle = &self.tree.is_obstacle;
+        is_obstacle[v as usize] && is_obstacle[w as usize]
     }
 }

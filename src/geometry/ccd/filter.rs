@@ -65,22 +65,82 @@ fn positive(q0: f64, q1: f64, q2: f64) -> bool {
     q0 > 0.0 && q2 > 0.0 && (q1 >= 0.0 || q1 * q1 + UNDERFLOW < q0 * q2 * BELOW_ONE)
 }
 
+/// Whether all coefficients are certainly on one side of 0.
+fn keeps_sign(v: &[f64; 4], error: f64) -> bool {
+    v.iter().all(|&v| v > error) || v.iter().all(|&v| v < -error)
+}
+
+/// Whether the first and the last coefficient are certainly on different sides of 0.
+fn changes_sign(v: &[f64; 4], error: f64) -> bool {
+    (v[0] > error && v[3] < -error) || (v[0] < -error && v[3] > error)
+}
+
+/// What the filters say.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Judgement {
+    /// The polygon certainly stays further than the separation from the origin.
+    Never,
+    /// It certainly passes over the origin: it is coplanar with it at some moment, as the volume changes sign, and surrounds it at
+    /// every moment in a fixed projection. With the coefficients of the volume.
+    Meets([f64; 4]),
+    /// Neither is certain.
+    Open,
+}
+
+/// The point of a polygon closest to the origin at the start: the direction to it does not separate.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Closest(DVec3);
+
 impl<const N: usize> Gap<N> {
     /// Whether a direction from one feature to the other, as they lie at the start, separates:
     /// between their middles, which is the cheapest and enough for most neighbours in a smooth
-    /// cloth; or between their closest points.
-    pub(super) fn is_easily_apart(&self, separation: f64) -> bool {
-        self.constant_separates(self.start.iter().sum(), separation)
-            || self.constant_separates(closest_to_origin(&self.start), separation)
+    /// cloth; or between their closest points, which is returned if it does not.
+    pub(super) fn is_easily_apart(&self, separation: f64) -> Result<(), Closest> {
+        if self.constant_separates(self.start.iter().sum(), separation) {
+            return Ok(());
+        }
+        let closest = closest_to_origin(&self.start);
+        match self.constant_separates(closest, separation) {
+            true => Ok(()),
+            false => Err(Closest(closest)),
+        }
     }
 
-    /// Whether the polygon certainly stays further than `separation` from the origin.
-    pub(super) fn never_meets(&self, separation: f64) -> bool {
-        if self.axis_separates(separation) {
-            return true;
+    /// What the filters say of the whole motion; `closest` if that was found not to separate.
+    ///
+    /// Where touching is asked, the volume is looked at first: that it keeps its sign, or changes it over a polygon which surrounds
+    /// the origin, decides most of what is worth asking about.
+    pub(super) fn judge(&self, closest: Option<Closest>, separation: f64) -> Judgement {
+        let (mut normal, mut may_be_coplanar) = (None, true);
+        if separation == 0.0 {
+            let volume = self.coplanarity();
+            let error = self.coplanarity_error();
+            if keeps_sign(&volume, error) {
+                return Judgement::Never;
+            }
+            if changes_sign(&volume, error) {
+                let across = self.plane_normal();
+                if across.is_some_and(|z| self.surrounds(z)) {
+                    return Judgement::Meets(volume);
+                }
+                normal = Some(across);
+            }
+            may_be_coplanar = false;
         }
-        let n0 = closest_to_origin(&self.start);
-        if self.constant_separates(n0, separation) {
+        let is_apart = self.axis_separates(separation)
+            || self.turning_separates(closest, separation)
+            || self.edge_separates(normal.unwrap_or_else(|| self.plane_normal()), separation)
+            || may_be_coplanar && self.never_coplanar(separation);
+        match is_apart {
+            true => Judgement::Never,
+            false => Judgement::Open,
+        }
+    }
+
+    /// Whether the direction to the closest point separates, as it is at the start or at the end, or turning evenly.
+    fn turning_separates(&self, closest: Option<Closest>, separation: f64) -> bool {
+        let n0 = closest.map_or_else(|| closest_to_origin(&self.start), |Closest(n0)| n0);
+        if closest.is_none() && self.constant_separates(n0, separation) {
             return true;
         }
         let n1 = closest_to_origin(&self.end);
@@ -88,12 +148,10 @@ impl<const N: usize> Gap<N> {
             return true;
         }
         // Of equal length, so that the direction turns evenly.
-        if let (Some(n0), Some(n1)) = (n0.try_normalize(), n1.try_normalize())
-            && self.separates(n0, n1, separation)
-        {
-            return true;
+        match (n0.try_normalize(), n1.try_normalize()) {
+            (Some(n0), Some(n1)) => self.separates(n0, n1, separation),
+            _ => false,
         }
-        self.edge_separates(separation) || self.never_coplanar(separation)
     }
 
     /// Whether a coordinate axis separates: the corners move straight, so both ends decide.
@@ -141,8 +199,8 @@ impl<const N: usize> Gap<N> {
 
     /// Whether the line through an edge of the polygon, seen along the normal of its plane,
     /// separates.
-    fn edge_separates(&self, separation: f64) -> bool {
-        let Some(z) = self.plane_normal() else {
+    fn edge_separates(&self, plane_normal: Option<DVec3>, separation: f64) -> bool {
+        let Some(z) = plane_normal else {
             return false;
         };
         // Opposite edges of a parallelogram are parallel: two directions are all.
@@ -178,12 +236,11 @@ impl<const N: usize> Gap<N> {
     /// Whether the polygon's plane certainly stays further than `separation` from the origin: a
     /// cubic lies within the hull of its Bernstein coefficients.
     pub(super) fn never_coplanar(&self, separation: f64) -> bool {
-        let v = self.coplanarity();
         let mut error = self.coplanarity_error();
         if separation > 0.0 {
             error += separation * self.largest_normal();
         }
-        v.iter().all(|&v| v > error) || v.iter().all(|&v| v < -error)
+        keeps_sign(&self.coplanarity(), error)
     }
 
     /// Signed volume of the first three corners as Bernstein coefficients of a cubic in time.
@@ -252,15 +309,6 @@ impl<const N: usize> Gap<N> {
     pub(super) fn ends_within(&self, distance: f64) -> bool {
         let closest = closest_to_origin(&self.end).length();
         closest + 16.0 * f64::EPSILON * self.scale.element_sum() < distance
-    }
-
-    /// Whether the polygon certainly passes over the origin: it is coplanar with it at some moment
-    /// (the volume changes sign) and surrounds it at every moment in a fixed projection.
-    pub(super) fn certainly_meets(&self) -> bool {
-        let v = self.coplanarity();
-        let error = self.coplanarity_error();
-        let changes = (v[0] > error && v[3] < -error) || (v[0] < -error && v[3] > error);
-        changes && self.plane_normal().is_some_and(|z| self.surrounds(z))
     }
 }
 
@@ -548,7 +596,7 @@ mod tests {
                 end,
                 scale: DVec3::new(7.0, 7.0, 0.0),
             };
-            assert!(gap.edge_separates(0.0), "{shift}");
+            assert!(gap.edge_separates(gap.plane_normal(), 0.0), "{shift}");
         }
     }
 }

@@ -6,10 +6,14 @@
 //! bounded by a number of parts.
 
 use super::Effort;
+use super::filter::Judgement;
 use super::gap::Gap;
 
 /// Parts up to this fraction of the motion are not halved further.
 const SHORTEST_PART: f64 = 1.0 / (1 << 20) as f64;
+
+/// The most parts that are open at a time: one after each halving, and two after the last.
+const MAX_OPEN: usize = 22;
 
 /// The same where features must keep a distance: the moment at which it is lost need not be known
 /// as well as the moment of touching, and finding it takes two parts per halving.
@@ -33,9 +37,12 @@ pub(super) struct Part {
 pub(super) struct Search<'a, const N: usize> {
     gap: &'a Gap<N>,
     separation: f64,
+    /// What the filters say of the whole motion.
+    whole: Judgement,
     shortest: f64,
-    /// Parts still to look at, earliest last.
-    open: Vec<(f64, f64)>,
+    /// Parts still to look at, earliest last: the first `count` of these.
+    open: [(f64, f64); MAX_OPEN],
+    count: usize,
     /// Whether the features certainly come within the separation at some time not before the open
     /// parts.
     certain: bool,
@@ -45,16 +52,18 @@ pub(super) struct Search<'a, const N: usize> {
 
 impl<'a, const N: usize> Search<'a, N> {
     /// A search through a motion that the filters cannot exclude as a whole.
-    pub(super) fn new(gap: &'a Gap<N>, separation: f64) -> Self {
+    pub(super) fn new(gap: &'a Gap<N>, separation: f64, whole: Judgement) -> Self {
         Self {
             gap,
             separation,
+            whole,
             shortest: if separation > 0.0 {
                 SHORTEST_PART_APART
             } else {
                 SHORTEST_PART
             },
-            open: vec![(0.0, 1.0)],
+            open: [(0.0, 1.0); MAX_OPEN],
+            count: 1,
             certain: false,
             effort: Effort { parts: 1, exact: 0 },
         }
@@ -64,16 +73,14 @@ impl<'a, const N: usize> Search<'a, N> {
     ///
     /// When the budget is spent the part is all that remains.
     pub(super) fn next_part(&mut self) -> Option<Part> {
-        while let Some((from, to)) = self.open.pop() {
-            let whole = (from, to) == (0.0, 1.0);
-            let gap = if whole {
-                *self.gap
+        while let Some(left) = self.count.checked_sub(1) {
+            self.count = left;
+            let (from, to) = self.open[left];
+            let (gap, judgement) = if (from, to) == (0.0, 1.0) {
+                (*self.gap, self.whole)
             } else {
-                self.gap.during(from, to)
-            };
-            if !whole {
                 if self.effort.parts == MAX_PARTS {
-                    self.open.clear();
+                    self.count = 0;
                     return Some(Part {
                         from,
                         to: 1.0,
@@ -81,19 +88,23 @@ impl<'a, const N: usize> Search<'a, N> {
                     });
                 }
                 self.effort.parts += 1;
-                if gap.never_meets(self.separation) {
-                    continue;
+                let gap = self.gap.during(from, to);
+                (gap, gap.judge(None, self.separation))
+            };
+            match judgement {
+                Judgement::Never => continue,
+                Judgement::Meets(volume) => {
+                    let from = first_coplanar(volume, gap.coplanarity_error(), from, to);
+                    return Some(Part {
+                        from,
+                        to,
+                        certain: true,
+                    });
                 }
+                Judgement::Open => {}
             }
             if self.separation > 0.0 {
                 self.certain = self.certain || gap.ends_within(self.separation);
-            } else if gap.certainly_meets() {
-                let from = first_coplanar(&gap, from, to);
-                return Some(Part {
-                    from,
-                    to,
-                    certain: true,
-                });
             }
             if to - from <= self.shortest {
                 return Some(Part {
@@ -103,22 +114,22 @@ impl<'a, const N: usize> Search<'a, N> {
                 });
             }
             let middle = 0.5 * (from + to);
-            self.open.push((middle, to));
-            self.open.push((from, middle));
+            self.open[left] = (middle, to);
+            self.open[left + 1] = (from, middle);
+            self.count = left + 2;
         }
         None
     }
 }
 
-/// A time, from `from` on, before which the polygon (given from `from` to `to`) is certainly not
+/// A time, from `from` on, before which the polygon (given by its volume from `from` to `to`, and the error of that) is certainly not
 /// coplanar with the origin; it is so at most [`SHORTEST_PART`] later, unless rounding hides it.
 ///
 /// Halves the cubic by de Casteljau's scheme: three roundings of ε/2 of the largest coefficient
 /// each time.
-fn first_coplanar<const N: usize>(gap: &Gap<N>, mut from: f64, mut to: f64) -> f64 {
-    let mut v = gap.coplanarity();
+fn first_coplanar(mut v: [f64; 4], error: f64, mut from: f64, mut to: f64) -> f64 {
     let largest = v.iter().fold(0.0, |max: f64, v| max.max(v.abs()));
-    let error = gap.coplanarity_error() + 32.0 * f64::EPSILON * largest;
+    let error = error + 32.0 * f64::EPSILON * largest;
     while to - from > SHORTEST_PART {
         let middle = 0.5 * (from + to);
         let mean = |a: f64, b: f64| 0.5 * (a + b);
@@ -153,7 +164,7 @@ mod tests {
     #[test]
     fn a_spent_budget_leaves_all_the_rest_open() {
         let gap = falling();
-        let mut search = Search::new(&gap, 0.1);
+        let mut search = Search::new(&gap, 0.1, Judgement::Open);
         search.effort.parts = MAX_PARTS;
         assert_eq!(
             search.next_part(),
@@ -169,7 +180,9 @@ mod tests {
     #[test]
     fn the_first_open_part_starts_shortly_before_the_impact() {
         let gap = falling();
-        let part = Search::new(&gap, 0.0).next_part().expect("they meet");
+        let part = Search::new(&gap, 0.0, gap.judge(None, 0.0))
+            .next_part()
+            .expect("they meet");
         assert!(part.certain);
         assert!(
             part.from <= 0.375 && part.from >= 0.375 - SHORTEST_PART,

@@ -14,6 +14,7 @@ use glam::DVec3;
 use serde::{Deserialize, Serialize};
 
 use self::encounter::Weights;
+use self::filter::{Closest, Judgement};
 use self::gap::Gap;
 use self::isolate::{Part, Search};
 use super::{Pair, Sweep};
@@ -91,9 +92,42 @@ pub fn edge_edge(sweep: &Sweep, question: Question) -> Answer {
 /// `false` says nothing.
 pub(super) fn is_easily_apart(pair: Pair, sweep: &Sweep, separation: f64) -> bool {
     match pair {
-        Pair::VertexFace { .. } => Gap::vertex_face(sweep).is_easily_apart(separation),
-        Pair::EdgeEdge { .. } => Gap::edge_edge(sweep).is_easily_apart(separation),
+        Pair::VertexFace { .. } => Gap::vertex_face(sweep).is_easily_apart(separation).is_ok(),
+        Pair::EdgeEdge { .. } => Gap::edge_edge(sweep).is_easily_apart(separation).is_ok(),
     }
+}
+
+/// Whether a pair meets, unless it [is easily apart](is_easily_apart): then none. The answer is that of [`vertex_face`] or
+/// [`edge_edge`]; what both questions have in common is done once.
+pub(super) fn answer_unless_easily_apart(
+    pair: Pair,
+    sweep: &Sweep,
+    question: Question,
+) -> Option<Answer> {
+    match pair {
+        Pair::VertexFace { .. } => look(sweep, &Gap::vertex_face(sweep), question, |from, to| {
+            exact::vertex_face_meet(sweep, from, to)
+        }),
+        Pair::EdgeEdge { .. } => look(sweep, &Gap::edge_edge(sweep), question, |from, to| {
+            exact::edge_edge_meet(sweep, from, to)
+        }),
+    }
+}
+
+fn look<const N: usize>(
+    sweep: &Sweep,
+    gap: &Gap<N>,
+    question: Question,
+    meet: impl Fn(f64, f64) -> bool,
+) -> Option<Answer>
+where
+    [DVec3; N]: Weights,
+{
+    let closest = gap.is_easily_apart(question.separation).err()?;
+    Some(match sweep.is_still() {
+        true => Answer::Never,
+        false => decide(gap, Some(closest), question, meet).0,
+    })
 }
 
 /// Like [`vertex_face`], with the work it took.
@@ -102,7 +136,7 @@ pub fn vertex_face_effort(sweep: &Sweep, question: Question) -> (Answer, Effort)
         return (Answer::Never, Effort::default());
     }
     let gap = Gap::vertex_face(sweep);
-    decide(&gap, question, |from, to| {
+    decide(&gap, None, question, |from, to| {
         exact::vertex_face_meet(sweep, from, to)
     })
 }
@@ -113,28 +147,30 @@ pub fn edge_edge_effort(sweep: &Sweep, question: Question) -> (Answer, Effort) {
         return (Answer::Never, Effort::default());
     }
     let gap = Gap::edge_edge(sweep);
-    decide(&gap, question, |from, to| {
+    decide(&gap, None, question, |from, to| {
         exact::edge_edge_meet(sweep, from, to)
     })
 }
 
-/// Both kinds of pairs; `meet` decides exactly whether they meet in a part of the motion.
+/// Both kinds of pairs; `closest` if that was found not to separate, `meet` decides exactly whether they meet in a part of the motion.
 fn decide<const N: usize>(
     gap: &Gap<N>,
+    closest: Option<Closest>,
     question: Question,
     meet: impl Fn(f64, f64) -> bool,
 ) -> (Answer, Effort)
 where
     [DVec3; N]: Weights,
 {
-    if gap.never_meets(question.separation) {
+    let judgement = gap.judge(closest, question.separation);
+    if judgement == Judgement::Never {
         return (Answer::Never, Effort { parts: 1, exact: 0 });
     }
     let touching = question.separation == 0.0;
+    let mut search = Search::new(gap, question.separation, judgement);
     if question.mode == Mode::Cubic && touching {
-        return decide_by_cubic(gap);
+        return decide_by_cubic(gap, search);
     }
-    let mut search = Search::new(gap, question.separation);
     let Some(part) = search.next_part() else {
         return (Answer::Never, search.effort);
     };
@@ -205,11 +241,10 @@ fn first_meeting<const N: usize>(
 
 /// The papers' test, certified: `Never` only if the search excludes a meeting, and the search's
 /// time if that is earlier.
-fn decide_by_cubic<const N: usize>(gap: &Gap<N>) -> (Answer, Effort)
+fn decide_by_cubic<const N: usize>(gap: &Gap<N>, mut search: Search<'_, N>) -> (Answer, Effort)
 where
     [DVec3; N]: Weights,
 {
-    let mut search = Search::new(gap, 0.0);
     let answer = match (cubic::first_time(gap), search.next_part()) {
         (None, None) => Answer::Never,
         (None, Some(part)) => Answer::Uncertain(encounter::encounter_at(gap, part.from)),

@@ -170,6 +170,31 @@ proptest! {
     }
 
     #[test]
+    fn the_first_impact_is_the_first_of_all(soup in soup(60), exact in any::<bool>(), thickness in prop_oneof![Just(None), Just(Some(0.25))]) {
+        let Soup { mesh, x0, x1 } = &soup;
+        let thickness = thickness.map(|thickness| vec![thickness; x0.len()]);
+        let margin = thickness.as_ref().map(|thickness| Margin { thickness, rest: x0, gap: None });
+        let asked = Asked { mode: if exact { Mode::Exact } else { Mode::Fast }, margin };
+        let mut collider = Collider::new(mesh);
+        let first = collider.first_impact(Motion::new(x0, x1), &asked);
+        prop_assert_eq!(first, Collider::new(mesh).impacts(Motion::new(x0, x1), &asked).first().copied());
+        prop_assert_eq!(collider.first_impact(Motion::new(x0, x0), &asked), None);
+    }
+
+    #[test]
+    fn a_question_asked_at_once_is_answered_as_from_a_list(soup in soup(60), exact in any::<bool>(), thickness in prop_oneof![Just(0.0), Just(1.0)]) {
+        let Soup { mesh, x0, x1 } = &soup;
+        let asked = Asked { mode: if exact { Mode::Exact } else { Mode::Fast }, margin: None };
+        let (mut listing, mut at_once) = (Collider::new(mesh), Collider::new(mesh));
+        listing.expect(Motion::new(x0, x1), &vec![thickness; x0.len()]);
+        prop_assert!(listing.has_listed(Motion::new(x0, x1)) && !at_once.has_listed(Motion::new(x0, x1)));
+        let expected = listing.impacts(Motion::new(x0, x1), &asked);
+        prop_assert_eq!(at_once.impacts(Motion::new(x0, x1), &asked), &expected[..]);
+        prop_assert!(!at_once.has_listed(Motion::new(x0, x1)), "nothing was listed for it");
+        prop_assert_eq!(at_once.impacts(Motion::new(x0, x1), &asked), expected, "nor does it remember anything");
+    }
+
+    #[test]
     fn impacts_of_some_vertices_are_those_impacts_that_have_one(soup in soup(20), changed in prop::collection::vec(0..8u32, 0..4)) {
         let Soup { mesh, x0, x1 } = &soup;
         let changed: Vec<u32> = changed.into_iter().filter(|&v| (v as usize) < x0.len()).collect();
@@ -404,15 +429,37 @@ fn large_meshes_are_walked_like_small_ones_for_any_number_of_threads() {
     let one = pairs(1);
     assert_eq!(one, pairs(2));
     assert_eq!(one, pairs(5));
-    let queries = |threads: usize| {
+    // one half goes over the other and sinks through it
+    let over = |p: &DVec3| DVec3::new(60.0 - p.x, p.y + 12.0, p.z);
+    let folded: Vec<DVec3> = (x0.iter())
+        .map(|p| if p.x < 30.0 { over(p) } else { *p })
+        .collect();
+    let asked = Asked::default();
+    let found = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
         let mut collider = Collider::new(&mesh);
-        let asked = Asked::default();
-        let impacts = || collider.impacts(Motion::new(&x0, &x1), &asked);
-        pool.build().unwrap().install(impacts);
-        collider.queries()
+        let motion = Motion::new(&x0, &folded);
+        let look = || {
+            let first = collider.first_impact(motion, &asked);
+            let queries = collider.queries();
+            (
+                first,
+                queries,
+                collider.impacts(motion, &asked),
+                collider.queries(),
+            )
+        };
+        pool.build().unwrap().install(look)
     };
-    assert_eq!([queries(1); 2], [queries(2), queries(5)]);
+    let one = (found(1), one);
+    assert!(one.0.2.len() > 100 && one.0.0 == one.0.2.first().copied());
+    assert!(
+        one.0.1 < one.0.3 - one.0.1,
+        "the first takes fewer queries than all"
+    );
+    assert_eq!(one.0, found(2));
+    assert_eq!(one.0, found(5));
+    let one = one.1;
     // compare with sampled rows of the definition: all against all would take minutes
     for vertex in (0..3600).step_by(97) {
         let found: Vec<u32> = one
