@@ -79,6 +79,9 @@ impl Run {
             NoStart::Refused(failure) => failure,
         })?;
         let mut folder = self.open(&path, &scene, &mut simulation)?;
+        for doubt in scene.doubts_of_files()? {
+            eprintln!("warning: {}: {doubt}", self.scene);
+        }
         for cloths in simulation.out_of_order() {
             eprintln!("warning: {}: {cloths}", self.scene);
         }

@@ -29,7 +29,7 @@ impl Scene {
             x.extend(object.shape.x.iter().map(|&p| object.place(p)));
             v.extend(object.shape.x.iter().map(|_| object.velocity));
             rest.extend_from_slice(object.shape.unbent());
-            tracks.extend(object.tracks(body.vertices.start, self.fps)?);
+            tracks.extend(object.tracks(body.vertices.start, self.fps, &objects)?);
         }
         let grid = self.output.grid;
         for p in &mut x {

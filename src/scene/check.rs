@@ -62,6 +62,7 @@ impl Scene {
             check_motions(&place, &obstacle.motion)?;
         }
         self.check_names()?;
+        self.check_leaders()?;
         self.check_seams()?;
         self.check_dynamics()?;
         self.check_surfaces()
@@ -131,6 +132,31 @@ impl Scene {
             not_negative(&format!("{place}.duration"), seam.duration)?;
             positive(&format!("{place}.stiffness"), seam.stiffness)?;
             not_negative(&format!("{place}.damping"), seam.damping)?;
+        }
+        Ok(())
+    }
+
+    /// Only pins follow, and what they follow is there.
+    fn check_leaders(&self) -> Result<(), Problem> {
+        let names: Vec<&str> = self.obstacle.iter().map(|o| o.name.as_str()).collect();
+        for (i, cloth) in self.cloth.iter().enumerate() {
+            for (p, pin) in cloth.pin.iter().enumerate() {
+                for (m, motion) in pin.motion.iter().enumerate() {
+                    let Some(name) = motion.leader().filter(|name| !names.contains(name)) else {
+                        continue;
+                    };
+                    let hint = nearest(name, names.iter().copied());
+                    let hint = hint.map(|word| format!("; did you mean '{word}'?"));
+                    let message = format!("no obstacle '{name}'{}", hint.unwrap_or_default());
+                    return problem(format!("cloth.{i}.pin.{p}.motion.{m}.obstacle"), message);
+                }
+            }
+        }
+        for (i, obstacle) in self.obstacle.iter().enumerate() {
+            if let Some(m) = obstacle.motion.iter().position(|m| m.leader().is_some()) {
+                let message = "only pins of cloths follow; give the obstacle the same motion";
+                return problem(format!("obstacle.{i}.motion.{m}"), message);
+            }
         }
         Ok(())
     }

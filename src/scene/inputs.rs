@@ -169,17 +169,34 @@ fn samples_of(path: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(samples.into_iter().map(|(_, path)| path).collect())
 }
 
-/// Positions of all samples of a sequence.
-pub(super) fn read_sequence(path: &Path) -> Result<Vec<Vec<DVec3>>, String> {
+/// Positions of all samples of a sequence of the mesh with these faces; where files have faces, they must be these.
+pub(super) fn read_sequence(path: &Path, faces: &[[u32; 3]]) -> Result<Vec<Vec<DVec3>>, String> {
     let extension = path.extension().and_then(|extension| extension.to_str());
     if extension.is_some_and(|extension| extension.eq_ignore_ascii_case("pc2")) {
         return io::pc2::read(path);
     }
-    let read = |file: PathBuf| {
+    let (mut first, mut samples): (Option<io::MeshFile>, _) = (None, Vec::new());
+    for file in samples_of(path)? {
         let mesh = io::read(&file).map_err(|error| error.to_string())?;
-        Ok(mesh.positions)
-    };
-    samples_of(path)?.into_iter().map(read).collect()
+        match &first {
+            Some(first) => first
+                .check_motion_to(&mesh)
+                .map_err(|error| error.to_string())?,
+            // polygons may have been cut otherwise, by the shape of another pose
+            None if mesh.polygons.is_none() && !mesh.faces.is_empty() && mesh.faces != faces => {
+                return Err(format!(
+                    "{}: its {} faces are not the {} of the shape; a sequence moves the vertices of one mesh",
+                    file.display(),
+                    mesh.faces.len(),
+                    faces.len()
+                ));
+            }
+            None => {}
+        }
+        samples.push(mesh.positions.clone());
+        first.get_or_insert(mesh);
+    }
+    Ok(samples)
 }
 
 #[cfg(test)]

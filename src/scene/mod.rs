@@ -10,11 +10,12 @@
 //! | `inputs` | files that a scene names: found, and pinned by their hash |
 //! | `schema` | the form of scene files, for editors |
 //! | `shapes` | generators of triangles |
-//! | `motion`, `region` | how scripted parts move, and which vertices they are |
+//! | `motion`, `follow`, `region` | how scripted parts move, what goes along with them, and which vertices they are |
 //! | `objects` | copies made, shapes generated, regions chosen |
 //! | `tangles` | crossing meshes of every kind, for untangling |
 //! | `seams` | which vertices are sewn together |
 //! | `source` | what a scene was read from, and changes of its keys |
+//! | `units` | guesses about files in other units |
 //! | `size` | what memory it takes |
 //! | `build` | all of it together, as a simulation |
 //!
@@ -26,6 +27,7 @@ mod builtin;
 mod camera;
 mod check;
 mod file;
+mod follow;
 mod form;
 mod inputs;
 mod motion;
@@ -38,6 +40,7 @@ mod size;
 mod source;
 #[doc(hidden)]
 pub mod tangles;
+mod units;
 
 use std::collections::BTreeMap;
 

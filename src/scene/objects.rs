@@ -5,13 +5,13 @@ use std::rc::Rc;
 use glam::{DMat3, DVec3};
 use serde::Serialize;
 
-use super::motion::Placed;
+use super::motion::{Placed, scripts};
 use super::shapes::Triangles;
 use super::{Cloth, Motion, Obstacle, Paint, Quantity, Scene, SceneError, Shape, Springs};
 use crate::dynamics::{Fabric, SoftPin, Stretch};
 use crate::geometry::BodyKind;
 use crate::io::ScalarKind;
-use crate::script::{Track, sincos_degrees};
+use crate::script::{self, Track, sincos_degrees};
 
 /// A body of the mesh to be.
 pub(super) struct Object<'a> {
@@ -207,33 +207,53 @@ impl<'a> Object<'a> {
     }
 
     /// The scripted parts, `first` being the object's first vertex in the mesh.
-    pub(super) fn tracks(&self, first: u32, fps: f64) -> Result<Vec<Track>, SceneError> {
+    pub(super) fn tracks(
+        &self,
+        first: u32,
+        fps: f64,
+        objects: &[Object<'_>],
+    ) -> Result<Vec<Track>, SceneError> {
         let track = |part: &Scripted<'_>| {
-            let placed = Placed {
-                position: self.position,
-                pose: &|p| self.place(p),
-                vertex_count: self.shape.x.len(),
-                moved: &part.vertices,
-                fps,
-            };
-            let motions = part.motions.iter().enumerate().map(|(m, motion)| {
-                let key = format!("{}.motion.{m}", part.key);
-                let motion = motion.script(&placed);
-                motion.map_err(|message| SceneError::value(key, message))
-            });
-            let places = part
-                .vertices
-                .iter()
-                .map(|&v| self.place(self.shape.x[v as usize]));
+            let places: Vec<DVec3> = (part.vertices.iter())
+                .map(|&v| self.place(self.shape.x[v as usize]))
+                .collect();
+            let motions = self.motions_of(part, fps, &places, objects);
+            let motions = motions.map_err(|(key, message)| SceneError::value(key, message))?;
             Ok(Track {
-                placed: places.collect(),
-                motions: motions.collect::<Result<_, _>>()?,
+                placed: places,
+                motions,
                 vertices: part.vertices.iter().map(|v| first + v).collect(),
                 until: part.until,
                 firm: part.grip == Grip::Firm,
             })
         };
         self.scripted.iter().map(track).collect()
+    }
+
+    /// The motions of an obstacle's vertices, all of them.
+    pub(super) fn motions(&self, fps: f64) -> Result<Vec<script::Motion>, (String, String)> {
+        let part = &self.scripted[0];
+        self.motions_of(part, fps, &[], &[])
+    }
+
+    fn motions_of(
+        &self,
+        part: &Scripted<'_>,
+        fps: f64,
+        places: &[DVec3],
+        objects: &[Object<'_>],
+    ) -> Result<Vec<script::Motion>, (String, String)> {
+        let placed = Placed {
+            position: self.position,
+            pose: &|p| self.place(p),
+            turn: self.turn,
+            vertex_count: self.shape.x.len(),
+            faces: &self.shape.faces,
+            bones: self.shape.bones.as_ref(),
+            moved: &part.vertices,
+            fps,
+        };
+        scripts(part.motions, &part.key, &placed, places, objects)
     }
 
     /// The springs that pull softly scripted parts; `first` is the object's first vertex, `mass` that of the mesh's vertices.

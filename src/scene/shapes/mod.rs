@@ -18,7 +18,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::check::Check;
-pub use self::file::FromFile;
+pub use self::file::{Bones, FromFile, Up};
+pub(super) use self::file::{bounds, likely_scale};
 pub use self::grids::{Crevice, Cuboid, Plane, Prism, Sheet, Trough};
 pub use self::mesh::Given;
 pub use self::rings::{Cone, Cylinder, Disc, Funnel, Needle, Skirt, Tube, Wire};
@@ -79,6 +80,8 @@ pub struct Triangles {
     pub attributes: Vec<Attribute>,
     /// Where the vertices would be without bending and far from themselves, in metres; none if that is as they are.
     pub flat: Vec<DVec3>,
+    /// What moves it, if its file says so.
+    pub bones: Option<Bones>,
 }
 
 impl Triangles {
