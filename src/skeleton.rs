@@ -36,6 +36,8 @@ pub struct Skinned {
 /// A joint, or what carries one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
+    /// Its name in the file; may be empty.
+    pub name: String,
     /// Its parent, which comes before it.
     pub parent: Option<u32>,
     /// Where it is without animation, seen from its parent.
@@ -248,6 +250,44 @@ impl Skinned {
         })
     }
 
+    /// Which vertices hang mostly on these joints or on what these carry; or the name that no joint has.
+    pub fn hanging_on<'n>(&self, joints: &'n [String]) -> Result<Vec<bool>, &'n str> {
+        let mut chosen = vec![false; self.nodes.len()];
+        for name in joints {
+            let mut named = (0..self.nodes.len()).filter(|&n| self.nodes[n].name == *name);
+            chosen[named.next().ok_or(name.as_str())?] = true;
+        }
+        for n in 0..self.nodes.len() {
+            let carried = self.nodes[n].parent.is_some_and(|parent| chosen[parent as usize]);
+            chosen[n] |= carried;
+        }
+        let vertices = self.first.windows(2).map(|own| {
+            let own = &self.influences[own[0] as usize..own[1] as usize];
+            let share = |&&(bone, _): &&(u32, f64)| chosen[self.bones[bone as usize].0 as usize];
+            own.iter().filter(share).map(|(_, weight)| weight).sum::<f64>() > 0.5
+        });
+        Ok(vertices.collect())
+    }
+
+    /// Only these vertices, renumbered in their order.
+    pub fn only(&self, vertices: &[u32]) -> Self {
+        let mut first = vec![0];
+        let mut influences = Vec::new();
+        for &v in vertices {
+            let own = self.first[v as usize] as usize..self.first[v as usize + 1] as usize;
+            influences.extend_from_slice(&self.influences[own]);
+            first.push(influences.len() as u32);
+        }
+        Self {
+            nodes: self.nodes.clone(),
+            bones: self.bones.clone(),
+            places: vertices.iter().map(|&v| self.places[v as usize]).collect(),
+            influences,
+            first,
+            clips: self.clips.clone(),
+        }
+    }
+
     /// The bones of a point of a face and their weights: those of its corners, by its barycentric coordinates.
     pub fn influences_at(&self, face: [u32; 3], weights: [f64; 3]) -> Vec<(u32, f64)> {
         let mut all: Vec<(u32, f64)> = Vec::new();
@@ -383,6 +423,7 @@ mod tests {
             })
         };
         let node = |parent, x| Node {
+            name: format!("at {x}"),
             parent,
             local: still(x),
         };
@@ -455,6 +496,17 @@ mod tests {
             assert!((x[2] - shared).length() < 1e-14, "{time}: {}", x[2]);
         }
         assert!((arm.gap_of_repetition(0) - 2f64.sqrt()).abs() < 1e-14);
+    }
+
+    #[test]
+    fn parts_are_chosen_by_the_joints_that_carry_most_of_them() {
+        let arm = arm(Between::Linear);
+        assert_eq!(arm.hanging_on(&["at 1".into()]), Ok(vec![false, true, true]));
+        assert_eq!(arm.hanging_on(&["at 0".into()]), Ok(vec![true; 3]), "what it carries too");
+        assert_eq!(arm.hanging_on(&["leg".into()]), Err("leg"));
+        let two = arm.only(&[2, 0]);
+        let (all, two) = (arm.at(&playing(false), 1.7), two.at(&playing(false), 1.7));
+        assert_eq!(two, [all[2], all[0]]);
     }
 
     #[test]

@@ -69,6 +69,7 @@ mod tests {
             scale,
             up,
             part: None,
+            without: Vec::new(),
             sha256: String::new(),
         }
     }

@@ -505,6 +505,8 @@ impl Simulation {
         report.smallest_gap_share = least(|near| near.gap / near.threshold);
         let out_of_order = layers::out_of_order(mesh, x, &self.surfaces, &near);
         report.out_of_order = out_of_order.iter().map(|cloths| cloths.places).sum();
+        let seams = self.dynamics.seams(x);
+        (report.open_stitches, report.widest_stitch) = (seams.open, seams.worst);
         report.kinetic_energy = self.kinetic_energy();
         let strain = self.dynamics.strain(x);
         report.strain_over = strain.over as usize;

@@ -130,6 +130,7 @@ impl Tree {
         while let Some(n) = open.pop() {
             number[n] = nodes.len() as u32;
             nodes.push(Node {
+                name: all[n].name().unwrap_or_default().to_string(),
                 parent: parent[n].map(|p: usize| number[p]),
                 local: local(&all[n])?,
             });

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::check::{Check, lengths};
 use super::{Generator, Triangles};
-use crate::io;
+use crate::io::{self, gltf::Character};
 use crate::skeleton::Skinned;
 
 /// Which way is up in a file.
@@ -77,6 +77,10 @@ pub struct FromFile {
     /// Of a glTF file only what has this name, a node or a mesh [default: everything in its scene].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<String>,
+    /// Joints of a glTF file: what hangs on them, or on what they carry, is left out. For limbs that the animation takes through the body, where
+    /// no cloth has room.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub without: Vec<String>,
     /// SHA-256 of the file; filled in when the scene is read, and checked if given.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub sha256: String,
@@ -87,10 +91,37 @@ impl FromFile {
         self.scale.unwrap_or(1.0) * self.up.turn(p)
     }
 
+    /// Takes away the faces that hang on joints which the scene leaves out, and what no face needs then.
+    fn leave_out(&self, character: &mut Character) -> Result<(), String> {
+        let gone = character.skinned.hanging_on(&self.without);
+        let gone = gone.map_err(|name| {
+            let names = character.skinned.nodes.iter().map(|node| node.name.as_str());
+            let names: Vec<&str> = names.filter(|name| !name.is_empty()).collect();
+            let file = self.file.display();
+            format!("{file}: no joint '{name}'; it has: {}", names.join(", "))
+        })?;
+        let faces = &mut character.mesh.faces;
+        faces.retain(|face| !face.iter().all(|&v| gone[v as usize]));
+        if faces.is_empty() {
+            return Err(format!("{}: `without` leaves nothing of it", self.file.display()));
+        }
+        let mut kept: Vec<u32> = faces.iter().flatten().copied().collect();
+        kept.sort_unstable();
+        kept.dedup();
+        let number = |v: &mut u32| *v = kept.binary_search(v).expect("every corner is kept") as u32;
+        faces.iter_mut().flatten().for_each(number);
+        character.skinned = character.skinned.only(&kept);
+        character.mesh.positions = character.skinned.at_rest();
+        Ok(())
+    }
+
     fn character(&self) -> Result<Triangles, String> {
         let file = &self.file;
         let character = io::read_character(file, self.part.as_deref());
-        let character = character.map_err(|error| error.to_string())?;
+        let mut character = character.map_err(|error| error.to_string())?;
+        if !self.without.is_empty() {
+            self.leave_out(&mut character)?;
+        }
         let x: Vec<DVec3> = character
             .mesh
             .positions
@@ -145,11 +176,9 @@ impl Generator for FromFile {
         if io::is_gltf(file) {
             return self.character();
         }
-        if let Some(part) = &self.part {
-            return Err(format!(
-                "{}: `part = \"{part}\"` is for glTF; other files are taken whole",
-                file.display()
-            ));
+        if self.part.is_some() || !self.without.is_empty() {
+            let file = file.display();
+            return Err(format!("{file}: `part` and `without` are for glTF; other files are taken whole"));
         }
         let mesh = io::read(file).map_err(|error| error.to_string())?;
         if mesh.faces.is_empty() {
