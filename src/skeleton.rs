@@ -258,13 +258,19 @@ impl Skinned {
             chosen[named.next().ok_or(name.as_str())?] = true;
         }
         for n in 0..self.nodes.len() {
-            let carried = self.nodes[n].parent.is_some_and(|parent| chosen[parent as usize]);
+            let carried = self.nodes[n]
+                .parent
+                .is_some_and(|parent| chosen[parent as usize]);
             chosen[n] |= carried;
         }
         let vertices = self.first.windows(2).map(|own| {
             let own = &self.influences[own[0] as usize..own[1] as usize];
             let share = |&&(bone, _): &&(u32, f64)| chosen[self.bones[bone as usize].0 as usize];
-            own.iter().filter(share).map(|(_, weight)| weight).sum::<f64>() > 0.5
+            own.iter()
+                .filter(share)
+                .map(|(_, weight)| weight)
+                .sum::<f64>()
+                > 0.5
         });
         Ok(vertices.collect())
     }
@@ -501,8 +507,15 @@ mod tests {
     #[test]
     fn parts_are_chosen_by_the_joints_that_carry_most_of_them() {
         let arm = arm(Between::Linear);
-        assert_eq!(arm.hanging_on(&["at 1".into()]), Ok(vec![false, true, true]));
-        assert_eq!(arm.hanging_on(&["at 0".into()]), Ok(vec![true; 3]), "what it carries too");
+        assert_eq!(
+            arm.hanging_on(&["at 1".into()]),
+            Ok(vec![false, true, true])
+        );
+        assert_eq!(
+            arm.hanging_on(&["at 0".into()]),
+            Ok(vec![true; 3]),
+            "what it carries too"
+        );
         assert_eq!(arm.hanging_on(&["leg".into()]), Err("leg"));
         let two = arm.only(&[2, 0]);
         let (all, two) = (arm.at(&playing(false), 1.7), two.at(&playing(false), 1.7));

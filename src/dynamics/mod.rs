@@ -125,6 +125,19 @@ pub enum Stretch {
     Membrane,
 }
 
+/// What a scene changes on the way; none: as it was.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Staged {
+    /// Acceleration of free fall, m/s².
+    pub gravity: Option<DVec3>,
+    /// Velocity of the air, m/s.
+    pub wind: Option<DVec3>,
+    /// Share of their stiffness that seams have.
+    pub seams: Option<f64>,
+    /// Share of their stiffness that soft pins have.
+    pub pins: Option<f64>,
+}
+
 /// A cloth body of the mesh: what it is made of, its shape at rest, what is held.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClothModel {
@@ -287,6 +300,7 @@ impl Dynamics {
                         damping: seam.damping * stiffness,
                     },
                     from,
+                    strength: 1.0,
                     start: seam.start,
                     duration: seam.duration,
                 }
@@ -346,6 +360,7 @@ impl Dynamics {
             self.elements.pins.push(Pin {
                 node,
                 stiffness: DVec3::from_array(pin.stiffness),
+                full: DVec3::from_array(pin.stiffness),
                 damping: pin.damping,
             });
         }
@@ -383,6 +398,28 @@ impl Dynamics {
             *m = self.mass[v as usize];
         }
         self.refresh();
+    }
+
+    /// Changes what a scene changes on the way, from now on.
+    pub fn stage(&mut self, staged: &Staged) {
+        if let Some(gravity) = staged.gravity {
+            self.settings.gravity = gravity.to_array();
+        }
+        if let Some(wind) = staged.wind {
+            self.settings.air.wind = wind.to_array();
+        }
+        if let Some(share) = staged.seams {
+            let edges = self.elements.edge_stitches.iter_mut();
+            let stitches = self.elements.stitches.iter_mut();
+            for stitch in stitches.chain(edges.map(|edge| &mut edge.stitch)) {
+                stitch.strength = share;
+            }
+        }
+        if let Some(share) = staged.pins {
+            for pin in &mut self.elements.pins {
+                pin.stiffness = share * pin.full;
+            }
+        }
     }
 
     /// Lets exactly these pulls act from now on.

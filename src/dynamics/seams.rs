@@ -85,6 +85,8 @@ pub(super) struct Stitch {
     pub(super) spring: Spring,
     /// Rest length before it closes, m.
     pub(super) from: f64,
+    /// Share of the stiffness that it has now.
+    pub(super) strength: f64,
     /// s.
     pub(super) start: f64,
     /// s.
@@ -110,6 +112,8 @@ impl Stitch {
         let gap = self.spring.rest;
         Spring {
             rest: gap + open * (self.from - gap),
+            stiffness: self.strength * self.spring.stiffness,
+            damping: self.strength * self.spring.damping,
             ..self.spring
         }
     }

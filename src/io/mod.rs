@@ -20,6 +20,7 @@ mod polygon;
 mod stl;
 mod text;
 pub(crate) mod usda;
+pub(crate) mod x64;
 
 use std::fs::File;
 use std::io::{self, Read, Write};

@@ -31,6 +31,8 @@ impl Scene {
             rest.extend_from_slice(object.shape.unbent());
             tracks.extend(object.tracks(body.vertices.start, self.fps, &objects)?);
         }
+        let begun = self.begin(&objects, &mut x, &mut v);
+        begun.map_err(|(key, message)| SceneError::value(key, message))?;
         let grid = self.output.grid;
         for p in &mut x {
             *p = grid.round(*p);
@@ -66,6 +68,7 @@ impl Scene {
             surfaces,
             script,
             settings,
+            staging: self.staging(&objects),
         })
         .map_err(|error| match error {
             StartError::Crossing { count, faces, .. } => {

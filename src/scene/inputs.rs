@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 use super::check::Problem;
 use super::shapes::FromFile;
-use super::{Motion, Scene, Shape};
+use super::{Cloth, Motion, Scene, Shape, StartFrom};
 use crate::dynamics::Fabric;
 use crate::io;
 
@@ -36,6 +36,10 @@ impl Scene {
                 .collect();
             (format!("obstacle.{i}.shape"), &mut obstacle.shape, motions)
         });
+        if let Some(from) = &mut self.start_from {
+            let names: Vec<String> = self.cloth.iter().flat_map(Cloth::names).collect();
+            pin_run(base, from, &names).map_err(|message| ("start_from.folder".into(), message))?;
+        }
         for (place, shape, motions) in cloths.chain(obstacles) {
             if let Shape::File(FromFile { file, sha256, .. }) = shape {
                 pin_file(base, file, sha256, known)
@@ -111,6 +115,29 @@ fn read_fabric(path: &Path) -> Result<toml::Table, String> {
     Ok(toml::Table::try_from(fabric).expect("a fabric is a table of numbers"))
 }
 
+/// The cloths of an earlier run: where they are, and what is in them.
+fn pin_run(base: &Path, from: &mut StartFrom, names: &[String]) -> Result<(), String> {
+    let path = base.join(&from.folder);
+    from.folder =
+        std::path::absolute(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let caches = names
+        .iter()
+        .map(|name| from.folder.join("objects").join(format!("{name}.x64")));
+    let caches: Vec<PathBuf> = caches.filter(|path| path.exists()).collect();
+    if caches.is_empty() {
+        return Err(format!(
+            "{}: no result folder with a cloth of this scene in it; `percale run` makes one",
+            from.folder.display()
+        ));
+    }
+    let mut hash = Sha256::new();
+    for file in caches {
+        let bytes = fs::read(&file).map_err(|error| format!("{}: {error}", file.display()))?;
+        hash.update(Sha256::digest(bytes));
+    }
+    check_hash(&from.folder, hash, &mut from.sha256)
+}
+
 fn pin_file(
     base: &Path,
     file: &mut PathBuf,
@@ -128,6 +155,11 @@ fn pin_file(
         let bytes = fs::read(&file).map_err(|error| format!("{}: {error}", file.display()))?;
         hash.update(Sha256::digest(bytes));
     }
+    check_hash(file, hash, sha256)
+}
+
+/// Fills in a hash, or compares with it.
+fn check_hash(file: &Path, hash: Sha256, sha256: &mut String) -> Result<(), String> {
     let found: String = hash.finalize().iter().map(|b| format!("{b:02x}")).collect();
     if sha256.is_empty() {
         *sha256 = found;

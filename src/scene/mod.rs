@@ -13,6 +13,7 @@
 //! | `motion`, `follow`, `region` | how scripted parts move, what goes along with them, and which vertices they are |
 //! | `objects` | copies made, shapes generated, regions chosen |
 //! | `tangles` | crossing meshes of every kind, for untangling |
+//! | `staging` | what changes on the way, and earlier runs that a scene begins with |
 //! | `seams` | which vertices are sewn together |
 //! | `source` | what a scene was read from, and changes of its keys |
 //! | `units` | guesses about files in other units |
@@ -38,6 +39,7 @@ mod seams;
 pub mod shapes;
 mod size;
 mod source;
+mod staging;
 #[doc(hidden)]
 pub mod tangles;
 mod units;
@@ -56,6 +58,7 @@ pub use region::{Direction, Region};
 pub use seams::Seam;
 pub use shapes::Shape;
 pub use size::Size;
+pub use staging::{StageKey, StartFrom};
 
 use self::source::Source;
 use crate::dynamics::{self, Fabric, Stretch};
@@ -99,6 +102,9 @@ pub struct Scene {
     /// What becomes of a start in which faces cross: `refuse`, or `untangle` it while the run goes on.
     #[serde(default)]
     pub start: OnTangle,
+    /// An earlier run whose last frame this one begins with [default: none, every cloth starts as its shape is].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_from: Option<StartFrom>,
     /// What becomes of a run when scripted objects leave no room for cloth between them.
     #[serde(default)]
     pub on_pinch: OnPinch,
@@ -113,6 +119,9 @@ pub struct Scene {
     /// Cloths sewn to one another, or to themselves.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seam: Vec<Seam>,
+    /// Gravity, wind, friction, the strength of seams and of soft pins, as they change on the way.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stage: Vec<StageKey>,
     /// Integrator and external forces.
     #[serde(default)]
     pub dynamics: dynamics::Settings,
@@ -379,10 +388,17 @@ impl Cloth {
     }
 }
 
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
 /// What is written.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Output {
     /// What positions at output frames are rounded to, before they are certified.
     pub grid: Grid,
+    /// Frames at the beginning in which the scene is only made ready: exports and pictures begin with the one after them, as their frame 0.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub pre_roll: u64,
 }

@@ -95,7 +95,11 @@ impl FromFile {
     fn leave_out(&self, character: &mut Character) -> Result<(), String> {
         let gone = character.skinned.hanging_on(&self.without);
         let gone = gone.map_err(|name| {
-            let names = character.skinned.nodes.iter().map(|node| node.name.as_str());
+            let names = character
+                .skinned
+                .nodes
+                .iter()
+                .map(|node| node.name.as_str());
             let names: Vec<&str> = names.filter(|name| !name.is_empty()).collect();
             let file = self.file.display();
             format!("{file}: no joint '{name}'; it has: {}", names.join(", "))
@@ -103,7 +107,10 @@ impl FromFile {
         let faces = &mut character.mesh.faces;
         faces.retain(|face| !face.iter().all(|&v| gone[v as usize]));
         if faces.is_empty() {
-            return Err(format!("{}: `without` leaves nothing of it", self.file.display()));
+            return Err(format!(
+                "{}: `without` leaves nothing of it",
+                self.file.display()
+            ));
         }
         let mut kept: Vec<u32> = faces.iter().flatten().copied().collect();
         kept.sort_unstable();
@@ -178,7 +185,9 @@ impl Generator for FromFile {
         }
         if self.part.is_some() || !self.without.is_empty() {
             let file = file.display();
-            return Err(format!("{file}: `part` and `without` are for glTF; other files are taken whole"));
+            return Err(format!(
+                "{file}: `part` and `without` are for glTF; other files are taken whole"
+            ));
         }
         let mesh = io::read(file).map_err(|error| error.to_string())?;
         if mesh.faces.is_empty() {

@@ -69,6 +69,9 @@ pub enum Shape {
     Mesh(Given),
 }
 
+/// A point of an edge: its two vertices and how far along it is; the same vertex twice for a vertex.
+pub type SewnPoint = ([u32; 2], f64);
+
 /// Vertices and faces of a shape.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Triangles {
@@ -80,6 +83,8 @@ pub struct Triangles {
     pub attributes: Vec<Attribute>,
     /// Where the vertices would be without bending and far from themselves, in metres; none if that is as they are.
     pub flat: Vec<DVec3>,
+    /// Points that its pattern says are sewn together.
+    pub stitches: Vec<[SewnPoint; 2]>,
     /// What moves it, if its file says so.
     pub bones: Option<Bones>,
 }
