@@ -24,7 +24,7 @@ use crate::geometry::{Body, Mesh};
 /// positions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RestShape {
-    /// Rest position of each vertex of the body, m; the rest angles are those of this shape.
+    /// Rest position of each vertex of the body, m; the rest angles are those of this shape. None: it is flat.
     pub positions: Vec<DVec3>,
     /// Material coordinates (warp, weft) of the corners of each face of the body, m.
     pub material: Vec<[DVec2; 3]>,
@@ -518,7 +518,10 @@ impl Rest<'_> {
         let vertices = [e0, e1, opposite[0], opposite[1]];
         Some(Hinge {
             vertices: vertices.map(|v| self.node(v)),
-            rest: bend::angle(vertices.map(|v| self.position(v))),
+            rest: match self.shape.positions.is_empty() {
+                true => 0.0,
+                false => bend::angle(vertices.map(|v| self.position(v))),
+            },
             rest_normals: areas.map(|a| 2.0 * a),
         })
     }

@@ -299,6 +299,9 @@ impl Cloth {
         if let Some(thickness) = self.thickness {
             positive(&format!("{place}.thickness"), thickness)?;
         }
+        if let Some(rest) = &self.rest {
+            positive(&format!("{place}.rest.scale"), rest.scale())?;
+        }
         if let Some(copies) = &self.copies {
             if !(1..=10_000).contains(&copies.count) {
                 let message = format!("{} must be between 1 and 10,000", copies.count);

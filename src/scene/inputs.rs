@@ -11,8 +11,8 @@ use glam::DVec3;
 use sha2::{Digest, Sha256};
 
 use super::check::Problem;
-use super::shapes::FromFile;
-use super::{Cloth, Motion, Scene, Shape, StartFrom};
+use super::shapes::{FromFile, Pattern};
+use super::{Cloth, Motion, RestShape, Scene, Shape, StartFrom};
 use crate::dynamics::Fabric;
 use crate::io;
 
@@ -20,6 +20,16 @@ impl Scene {
     /// Makes all paths absolute, `base` being the scene file's folder, and fills in or checks the hashes. Those of `known` files are not
     /// computed again.
     pub(super) fn resolve_files(&mut self, base: &Path, known: &Known) -> Result<(), Problem> {
+        if let Some(from) = &mut self.start_from {
+            let names: Vec<String> = self.cloth.iter().flat_map(Cloth::names).collect();
+            pin_run(base, from, &names).map_err(|message| ("start_from.folder".into(), message))?;
+        }
+        for (i, cloth) in self.cloth.iter_mut().enumerate() {
+            if let Some(RestShape::File { file, sha256, .. }) = &mut cloth.rest {
+                pin_file(base, file, sha256, known)
+                    .map_err(|message| (format!("cloth.{i}.rest.file"), message))?;
+            }
+        }
         let cloths = self.cloth.iter_mut().enumerate().map(|(i, cloth)| {
             let pins = cloth.pin.iter_mut().enumerate();
             let motions = pins.flat_map(move |(p, pin)| {
@@ -36,12 +46,10 @@ impl Scene {
                 .collect();
             (format!("obstacle.{i}.shape"), &mut obstacle.shape, motions)
         });
-        if let Some(from) = &mut self.start_from {
-            let names: Vec<String> = self.cloth.iter().flat_map(Cloth::names).collect();
-            pin_run(base, from, &names).map_err(|message| ("start_from.folder".into(), message))?;
-        }
         for (place, shape, motions) in cloths.chain(obstacles) {
-            if let Shape::File(FromFile { file, sha256, .. }) = shape {
+            if let Shape::File(FromFile { file, sha256, .. })
+            | Shape::Pattern(Pattern { file, sha256, .. }) = shape
+            {
                 pin_file(base, file, sha256, known)
                     .map_err(|message| (format!("{place}.file"), message))?;
             }
@@ -67,7 +75,8 @@ impl Scene {
         let shapes = self.cloth.iter().map(|cloth| &cloth.shape);
         let shapes = shapes.chain(self.obstacle.iter().map(|obstacle| &obstacle.shape));
         let shapes = shapes.filter_map(|shape| match shape {
-            Shape::File(FromFile { file, sha256, .. }) => Some((file.clone(), sha256.clone())),
+            Shape::File(FromFile { file, sha256, .. })
+            | Shape::Pattern(Pattern { file, sha256, .. }) => Some((file.clone(), sha256.clone())),
             _ => None,
         });
         shapes.chain(motions).collect()

@@ -13,6 +13,7 @@
 //! | `motion`, `follow`, `region` | how scripted parts move, what goes along with them, and which vertices they are |
 //! | `objects` | copies made, shapes generated, regions chosen |
 //! | `tangles` | crossing meshes of every kind, for untangling |
+//! | `rest` | shapes without forces: patterns and other meshes |
 //! | `staging` | what changes on the way, and earlier runs that a scene begins with |
 //! | `seams` | which vertices are sewn together |
 //! | `source` | what a scene was read from, and changes of its keys |
@@ -34,6 +35,7 @@ mod inputs;
 mod motion;
 mod objects;
 mod region;
+mod rest;
 mod schema;
 mod seams;
 pub mod shapes;
@@ -55,6 +57,7 @@ pub use file::{SceneError, Variant};
 pub use motion::{Key, Motion};
 pub use objects::Counts;
 pub use region::{Direction, Region};
+pub use rest::RestShape;
 pub use seams::Seam;
 pub use shapes::Shape;
 pub use size::Size;
@@ -187,8 +190,11 @@ pub struct SurfacePair {
 pub struct Cloth {
     /// Name, unique in the scene; names its files.
     pub name: String,
-    /// Rest shape.
+    /// What it looks like at the start, and without forces, unless `rest` says otherwise.
     pub shape: Shape,
+    /// Its shape without forces, if that is not the one it starts in: a draped garment keeps the sizes of its pattern.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rest: Option<RestShape>,
     /// Where its centre starts, in metres; of a `file` shape, where the origin of the file's coordinates starts.
     #[serde(default)]
     pub position: [f64; 3],

@@ -6,6 +6,7 @@ use glam::{DMat3, DVec3};
 use serde::Serialize;
 
 use super::motion::{Placed, scripts};
+use super::rest::Rest;
 use super::shapes::Triangles;
 use super::{Cloth, Motion, Obstacle, Paint, Quantity, Scene, SceneError, Shape, Springs};
 use crate::dynamics::{Fabric, SoftPin, Stretch};
@@ -22,6 +23,8 @@ pub(super) struct Object<'a> {
     pub(super) surface: &'a str,
     pub(super) thickness: Option<f64>,
     pub(super) layer: i32,
+    /// Its shape without forces, if that is not the one that it has.
+    pub(super) rest: Option<Rest>,
     /// What it is made of and how it resists stretching, if it is simulated.
     pub(super) fabric: Option<(&'a Fabric, Stretch)>,
     paint: &'a [Paint],
@@ -143,12 +146,21 @@ impl<'a> Object<'a> {
             surface: &cloth.surface,
             thickness: cloth.thickness,
             layer: cloth.layer,
+            rest: None,
             fabric: Some((&cloth.fabric, cloth.stretch)),
             paint: &cloth.paint,
             scripted: Vec::new(),
             position: moved(cloth.position, copies.map(|copies| copies.step)),
             turn: rotation(moved(cloth.rotation, copies.map(|copies| copies.turn)).to_array()),
             key: key.into(),
+        };
+        object.rest = match (&cloth.rest, object.shape.material.is_empty()) {
+            (Some(rest), _) => {
+                let rest = rest.of(&object.shape);
+                Some(rest.map_err(|message| SceneError::value(format!("{key}.rest"), message))?)
+            }
+            (None, true) => None,
+            (None, false) => Some(Rest::Paper(object.shape.material.clone())),
         };
         let delay = f64::from(copy) * copies.map_or(0.0, |copies| copies.delay);
         let mut held = vec![false; object.shape.x.len()];
@@ -189,6 +201,7 @@ impl<'a> Object<'a> {
             surface: &obstacle.surface,
             thickness: obstacle.thickness,
             layer: 0,
+            rest: None,
             fabric: obstacle
                 .soft
                 .as_ref()
@@ -339,7 +352,7 @@ impl<'a> Object<'a> {
 }
 
 /// The rotation about x, then y, then z, in degrees; quarter turns to the bit.
-fn rotation(degrees: [f64; 3]) -> DMat3 {
+pub(super) fn rotation(degrees: [f64; 3]) -> DMat3 {
     let [(sx, cx), (sy, cy), (sz, cz)] = degrees.map(sincos_degrees);
     let about_x = DMat3::from_cols(DVec3::X, DVec3::new(0.0, cx, sx), DVec3::new(0.0, -sx, cx));
     let about_y = DMat3::from_cols(DVec3::new(cy, 0.0, -sy), DVec3::Y, DVec3::new(sy, 0.0, cy));

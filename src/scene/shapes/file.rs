@@ -197,6 +197,7 @@ impl Generator for FromFile {
             x: mesh.positions.iter().map(|&p| self.metres(p)).collect(),
             faces: mesh.faces,
             attributes: mesh.attributes,
+            uv: mesh.uv,
             ..Triangles::default()
         })
     }
