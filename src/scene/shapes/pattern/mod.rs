@@ -25,7 +25,7 @@ fn edge() -> f64 {
 }
 
 fn gather() -> f64 {
-    1.25
+    2.0
 }
 
 /// A garment from a GarmentCode specification (a .json file): its panels, placed around the body as it says. A seam of the cloth with itself, without
