@@ -16,8 +16,7 @@ use crate::geometry::Mesh;
 pub struct Seam {
     /// Names of the two cloths (of copies: `name-0`); the same twice sews a cloth to itself.
     pub between: [String; 2],
-    /// What is sewn of the one and of the other: every vertex is joined to the nearest point of the other side at the start, a vertex or
-    /// a point of an edge between two of its vertices.
+    /// What is sewn of the one and of the other: every vertex is joined to the nearest of the other side at the start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub regions: Option<[Region; 2]>,
     /// Instead of regions: vertices of the one and of the other, by their numbers in the cloths, from 0.
@@ -61,76 +60,6 @@ fn damping() -> f64 {
 struct Joined {
     pairs: Vec<[u32; 2]>,
     links: Vec<dynamics::Link>,
-}
-
-/// Nearer to its end than this share of an edge, a point is that end.
-const AT_END: f64 = 0.01;
-
-impl Joined {
-    /// Pairs of nearest vertices of two borders, where the nearest point lies between two vertices of a border joined to that point: a border
-    /// with other vertices closes as well.
-    fn of_borders(pairs: &[[u32; 2]], mesh: &Mesh, x: &[DVec3]) -> Self {
-        let of_side = |side: usize| {
-            let mut own: Vec<u32> = pairs.iter().map(|pair| pair[side]).collect();
-            own.sort_unstable();
-            own.dedup();
-            own
-        };
-        let sides = [0, 1].map(of_side);
-        let within = |side: &[u32], v: u32| side.binary_search(&v).is_ok();
-        let edges = [0, 1].map(|side: usize| {
-            let edges = mesh.edges().iter().copied();
-            let edges = edges.filter(|edge| edge.iter().all(|&v| within(&sides[side], v)));
-            edges.collect::<Vec<[u32; 2]>>()
-        });
-        // from a vertex of one side: its nearest of the other, or a point on an edge there
-        let place = |v: u32, w: u32, edges: &[[u32; 2]]| {
-            let ends = edges
-                .iter()
-                .filter(|edge| edge.contains(&w) && !edge.contains(&v));
-            let points = ends.map(|&[a, b]| {
-                let u = if a == w { b } else { a };
-                let [p, from, to] = [v, w, u].map(|v| x[v as usize]);
-                let share = (p - from).dot(to - from) / (to - from).length_squared();
-                (
-                    u,
-                    share.clamp(0.0, 1.0),
-                    p.distance_squared(from + share.clamp(0.0, 1.0) * (to - from)),
-                )
-            });
-            let nearest = points.min_by(|a, b| a.2.total_cmp(&b.2).then(a.0.cmp(&b.0)));
-            nearest.filter(|(_, share, _)| (AT_END..=1.0 - AT_END).contains(share))
-        };
-        let mut joined = Self::default();
-        let distance = |[a, b]: [u32; 2]| x[a as usize].distance_squared(x[b as usize]);
-        let is_nearest = |pair: [u32; 2], side: usize| {
-            let rivals = pairs.iter().filter(|other| other[side] == pair[side]);
-            rivals
-                .map(|&other| distance(other))
-                .all(|other| distance(pair) <= other)
-        };
-        for &pair in pairs {
-            let [a, b] = pair;
-            // what each end is nearest to; a pair that is so for both is one stitch
-            let seen = [is_nearest(pair, 0), is_nearest(pair, 1)];
-            let there = seen[0].then(|| place(a, b, &edges[1])).flatten();
-            let back = seen[1].then(|| place(b, a, &edges[0])).flatten();
-            if let Some((u, share, _)) = there {
-                joined
-                    .links
-                    .push(dynamics::Link::new([[a, a], [b, u]], [0.0, share], x));
-            }
-            if let Some((u, share, _)) = back {
-                joined
-                    .links
-                    .push(dynamics::Link::new([[a, u], [b, b]], [share, 0.0], x));
-            }
-            if (there.is_none() && seen[0]) || (back.is_none() && seen[1]) {
-                joined.pairs.push(pair);
-            }
-        }
-        joined
-    }
 }
 
 /// A point as a scene writes it; `check` has looked at it.
@@ -203,12 +132,9 @@ impl Seam {
             self.regions.is_none() && self.pairs.is_empty() && self.stitches.is_empty();
         if !is_of_pattern && self.stitches.is_empty() {
             let pairs = self.mesh_pairs(numbers, first, objects, x)?;
-            return Ok(match self.regions {
-                None => Joined {
-                    pairs,
-                    links: Vec::new(),
-                },
-                Some(_) => Joined::of_borders(&pairs, mesh, x),
+            return Ok(Joined {
+                pairs,
+                links: Vec::new(),
             });
         }
         let given: Vec<[SewnPoint; 2]> = match is_of_pattern {

@@ -14,7 +14,7 @@ fn pattern(edge: f64) -> Pattern {
     Pattern {
         file: "a.json".into(),
         edge,
-        gather: 1.25,
+        gather: 2.0,
         sha256: String::new(),
     }
 }
@@ -22,7 +22,11 @@ fn pattern(edge: f64) -> Pattern {
 fn changed(name: &str, change: impl Fn(&mut Value)) -> Result<Triangles, String> {
     let mut json: Value = serde_json::from_str(&text(name)).unwrap();
     change(&mut json);
-    pattern(0.02).sewn(&Spec::read(&json.to_string())?)
+    let strict = Pattern {
+        gather: 1.25,
+        ..pattern(0.02)
+    };
+    strict.sewn(&Spec::read(&json.to_string())?)
 }
 
 /// The area of a panel by Green's theorem over its curves, by another way than the cutting: Gauss-Legendre of each Bézier curve.
