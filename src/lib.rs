@@ -63,6 +63,8 @@ pub mod runs;
 pub mod scene;
 #[doc(hidden)]
 pub mod script;
+#[doc(hidden)]
+pub mod skeleton;
 mod state;
 pub mod step;
 mod touch;

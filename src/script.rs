@@ -7,11 +7,14 @@
 //! two evaluations (docs/method.md §3), so a motion needs no memory, and a restart gives the same
 //! bits. Only + − × ÷ √ and the `libm` crate are used.
 
-use glam::{DMat3, DQuat, DVec3};
+use std::sync::Arc;
+
+use glam::{DAffine3, DMat3, DQuat, DVec3};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::grid::Grid;
+use crate::skeleton::{Playing, Skinned};
 
 /// Ticks per output frame, the unit of time: scripted motion is a function of the tick, and
 /// intervals are powers of two of them.
@@ -50,6 +53,8 @@ pub enum Motion {
     Rotation(Rotation),
     /// Vertex by vertex, from sample to sample.
     Sequence(Sequence),
+    /// Vertex by vertex, by a skeleton.
+    Skin(Skin),
 }
 
 /// Poses at given times; before the first and after the last it stands still.
@@ -112,6 +117,19 @@ pub struct Sequence {
     pub start: f64,
 }
 
+/// A body that a skeleton moves.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Skin {
+    /// Surface, skeleton and clips.
+    pub body: Arc<Skinned>,
+    /// What is played, and when.
+    pub playing: Playing,
+    /// From the file's coordinates to where the scene has placed it, m.
+    pub place: DAffine3,
+    /// The vertices of the track, numbered in the body.
+    pub moved: Vec<u32>,
+}
+
 impl Script {
     /// A script of tracks, for a scene of `fps` frames per second; at frame ticks all positions are
     /// on the grid.
@@ -130,6 +148,10 @@ impl Script {
                     Motion::Sequence(sequence) => {
                         let mut samples = sequence.samples.iter();
                         !sequence.samples.is_empty() && samples.all(|x| x.len() == count)
+                    }
+                    Motion::Skin(skin) => {
+                        let last = skin.body.vertex_count() as u32;
+                        skin.moved.len() == count && skin.moved.iter().all(|&v| v < last)
                     }
                 };
                 assert!(usable, "keys and samples must fit the track");
@@ -238,6 +260,7 @@ impl Motion {
                 x
             }
             Self::Sequence(sequence) => sequence.at(time),
+            Self::Skin(skin) => skin.at(time),
         }
     }
 }
@@ -263,8 +286,20 @@ impl Keyframes {
     }
 }
 
+impl Skin {
+    /// Where its vertices are at a time.
+    pub fn at(&self, time: f64) -> Vec<DVec3> {
+        let x = self.body.at(&self.playing, time);
+        let moved = self.moved.iter();
+        moved
+            .map(|&v| self.place.transform_point3(x[v as usize]))
+            .collect()
+    }
+}
+
 impl Sequence {
-    fn at(&self, time: f64) -> Vec<DVec3> {
+    /// Where its vertices are at a time.
+    pub fn at(&self, time: f64) -> Vec<DVec3> {
         let last = self.samples.len() - 1;
         let place = ((time - self.start) * self.fps).clamp(0.0, last as f64);
         let (sample, share) = (place as usize, place.fract());
@@ -305,7 +340,7 @@ pub(crate) fn quaternion(rotation: [f64; 3]) -> DQuat {
 /// ```
 ///
 /// With the nearer of b and −b, 0 ≤ θ ≤ π/2; the half-angle form stays accurate for small θ.
-fn slerp(a: DQuat, b: DQuat, s: f64) -> DQuat {
+pub(crate) fn slerp(a: DQuat, b: DQuat, s: f64) -> DQuat {
     let b = if a.dot(b) < 0.0 { -b } else { b };
     if a == b || s == 0.0 {
         return a;

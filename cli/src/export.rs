@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use percale::record::Recording;
-use percale::record::export::{self, Exported};
+use percale::record::export::{self, Exported, Selection};
 use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::output::say;
 use crate::progress::Progress;
+use crate::render::frames::Frames;
 
 /// Write a result folder in a format of other programs
 #[derive(Debug, clap::Args)]
@@ -24,6 +25,13 @@ pub(crate) struct Export {
     /// Where to write [default: a folder named after the format, in the result folder]
     #[arg(long, short)]
     out: Option<PathBuf>,
+    /// Frames of the result folder, which are numbered anew from 0: 0,60,last or 10..50 (both ends) or 10..50/5 or "every 10" [default: all after
+    /// the scene's pre-roll]
+    #[arg(long)]
+    frames: Option<Frames>,
+    /// Only these objects, by their names in the scene: cloth,ball
+    #[arg(long, value_delimiter = ',')]
+    objects: Vec<String>,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -49,15 +57,38 @@ impl From<Format> for export::Format {
 }
 
 impl Export {
+    fn selection(&self, recording: &Recording) -> Result<Selection, Failure> {
+        let mut selection = Selection::all(recording);
+        if let Some(frames) = &self.frames {
+            selection.frames = frames.of(recording.frame_count())?;
+        }
+        if !self.objects.is_empty() {
+            let bodies = recording.mesh().bodies();
+            let number = |name: &String| {
+                let found = bodies.iter().position(|body| body.name == *name);
+                found.ok_or_else(|| {
+                    let names: Vec<&str> = bodies.iter().map(|body| body.name.as_str()).collect();
+                    let names = names.join(", ");
+                    Failure::input(format!("--objects: no object '{name}'; there are {names}"))
+                })
+            };
+            selection.objects = self.objects.iter().map(number).collect::<Result<_, _>>()?;
+            selection.objects.sort_unstable();
+            selection.objects.dedup();
+        }
+        Ok(selection)
+    }
+
     pub(crate) fn run(&self) -> Result<ExitCode, Failure> {
         let recording = Recording::open(&self.folder)?;
         let name = format!("{:?}", self.format).to_lowercase();
         let out = self.out.clone().unwrap_or_else(|| self.folder.join(&name));
-        let progress = Progress::new("frame", recording.frame_count(), 0);
+        let selection = self.selection(&recording)?;
+        let progress = Progress::new("frame", selection.frames.len() as u64, 0);
         let kept = "files that were finished are whole";
         let interrupt = Interrupt::watch(&progress, "frame", kept)?;
-        let frames = recording.frame_count() as f64;
-        let exported = export::export(&recording, self.format.into(), &out, |share| {
+        let frames = selection.frames.len() as f64;
+        let exported = export::export(&recording, self.format.into(), &selection, &out, |share| {
             progress.at(share * frames);
             if interrupt.came() {
                 return ControlFlow::Break(());

@@ -1,6 +1,6 @@
 //! `percale render`: pictures of a result folder, without a GPU.
 
-mod frames;
+pub(crate) mod frames;
 mod movie;
 pub(crate) mod stage;
 
@@ -97,7 +97,7 @@ impl Render {
             Some(frames) => Some(frames.of(count)?),
             None => None,
         };
-        let all: Vec<u64> = (0..count).collect();
+        let all: Vec<u64> = percale::record::export::shown(&recording).collect();
         let or = |frames: Vec<u64>| chosen.clone().unwrap_or(frames);
         let step = (recording.scene().fps / GIF_FPS).ceil().max(1.0) as usize;
         let sheet = or(spread(&all, SHEET_FRAMES));

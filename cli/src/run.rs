@@ -79,6 +79,9 @@ impl Run {
             NoStart::Refused(failure) => failure,
         })?;
         let mut folder = self.open(&path, &scene, &mut simulation)?;
+        for doubt in scene.doubts_of_files()? {
+            eprintln!("warning: {}: {doubt}", self.scene);
+        }
         for cloths in simulation.out_of_order() {
             eprintln!("warning: {}: {cloths}", self.scene);
         }
@@ -312,15 +315,28 @@ fn describe(summary: &Summary, path: &str) -> String {
          motion       of touched vertices: {}\n\
          its energy   {taken}\n\
          strain       {:.1} % at most, {} faces above the limit in all frames\n\
-         time         {wall_seconds:.1} s, {seconds:.1} s of CPU; hash {}",
+         {}time         {wall_seconds:.1} s, {seconds:.1} s of CPU; hash {}",
         tangled(figures),
         impacts.vertex_face,
         impacts.edge_edge,
         kept(figures.kept_share()),
         100.0 * figures.largest_strain,
         figures.strain_over,
+        seams(figures),
         &summary.hash[..16],
     )
+}
+
+/// How far the seams are closed, if there are any.
+fn seams(figures: &Figures) -> String {
+    match figures.widest_stitch {
+        None => String::new(),
+        Some(worst) => format!(
+            "seams        {} open, worst {:.2} mm beyond its gap\n",
+            figures.open_stitches,
+            1e3 * worst
+        ),
+    }
 }
 
 /// What is tangled at the end, if anything ever was.

@@ -42,6 +42,8 @@ impl<const N: usize> Damper<N> {
 pub(super) struct Dampers<'a> {
     pub(super) springs: Vec<Damper<2>>,
     pub(super) membranes: Vec<Damper<3>>,
+    /// Of stitches between points of edges.
+    pub(super) stitches: Vec<Damper<4>>,
     /// If plates are damped.
     pub(super) bending: Option<&'a Bending>,
     pub(super) bent: Bent,
@@ -56,6 +58,7 @@ impl Dampers<'_> {
     pub(super) fn is_empty(&self) -> bool {
         self.pins.is_empty()
             && self.springs.is_empty()
+            && self.stitches.is_empty()
             && self.membranes.is_empty()
             && (self.bending.is_none() || self.bending_apart)
             && self.drag.is_empty()
@@ -81,6 +84,9 @@ impl Dampers<'_> {
             damper.add_product(scale, v, out);
         }
         for damper in &self.membranes {
+            damper.add_product(scale, v, out);
+        }
+        for damper in &self.stitches {
             damper.add_product(scale, v, out);
         }
         if !self.bending_apart {

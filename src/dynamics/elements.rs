@@ -13,7 +13,7 @@ use super::bend::{self, Bending, Bent, Hinge, Plate};
 use super::damping::Dampers;
 use super::material::Fabric;
 use super::pins::Pin;
-use super::seams::Stitch;
+use super::seams::{EdgeStitch, Stitch};
 use super::solve::{BlockMatrix, GRAIN, Pattern, Slot, single};
 use super::springs::Spring;
 use super::stretch::{Triangle, Weights};
@@ -24,7 +24,7 @@ use crate::geometry::{Body, Mesh};
 /// positions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RestShape {
-    /// Rest position of each vertex of the body, m; the rest angles are those of this shape.
+    /// Rest position of each vertex of the body, m; the rest angles are those of this shape. None: it is flat.
     pub positions: Vec<DVec3>,
     /// Material coordinates (warp, weft) of the corners of each face of the body, m.
     pub material: Vec<[DVec2; 3]>,
@@ -91,6 +91,7 @@ pub(super) struct Elements {
     pub(super) springs: Vec<Spring>,
     pub(super) bending: Bending,
     pub(super) stitches: Vec<Stitch>,
+    pub(super) edge_stitches: Vec<EdgeStitch>,
     pub(super) pins: Vec<Pin>,
     /// Faces around each node, from `first_face[node]` on.
     node_faces: Vec<u32>,
@@ -101,6 +102,8 @@ pub(super) struct Elements {
     pub(super) face_slots: Vec<[Slot; 3]>,
     spring_slots: Vec<Slot>,
     stitch_slots: Vec<Slot>,
+    /// Of the pairs of all edge stitches, one after the other.
+    edge_stitch_slots: Vec<Slot>,
 }
 
 impl Elements {
@@ -166,7 +169,15 @@ impl Elements {
         let springs = self.springs.iter().map(|s| s.ends);
         let plates = self.bending.plates.iter().flat_map(Plate::pairs);
         let stitches = self.stitches.iter().map(|s| s.spring.ends);
-        let pairs = faces.chain(springs).chain(plates).chain(stitches);
+        let edge_stitches = self
+            .edge_stitches
+            .iter()
+            .flat_map(|s| s.pairs().map(|pair| pair.map(|i| s.nodes[i])));
+        let pairs = faces
+            .chain(springs)
+            .chain(plates)
+            .chain(stitches)
+            .chain(edge_stitches);
         self.pattern = Pattern::new(node_count, pairs);
         let slot = |[i, j]: [u32; 2]| self.pattern.slot(i, j);
         self.face_slots = self
@@ -177,6 +188,9 @@ impl Elements {
         self.spring_slots = self.springs.iter().map(|s| slot(s.ends)).collect();
         let stitches = self.stitches.iter();
         self.stitch_slots = stitches.map(|s| slot(s.spring.ends)).collect();
+        let edge_stitches = self.edge_stitches.iter();
+        let pairs = edge_stitches.flat_map(|s| s.pairs().map(|pair| pair.map(|i| s.nodes[i])));
+        self.edge_stitch_slots = pairs.map(slot).collect();
         for plate in &mut self.bending.plates {
             plate.find_slots(&self.pattern);
         }
@@ -380,6 +394,19 @@ impl Elements {
             }
             matrix.add(slot, -block);
         }
+        let mut slots = self.edge_stitch_slots.iter();
+        for stitch in &self.edge_stitches {
+            let block = stitch.matrix(time, x, weights);
+            for (&node, w) in stitch.nodes.iter().zip(stitch.weights) {
+                if w != 0.0 {
+                    matrix.add_diagonal(node, single(block * (w * w)));
+                }
+            }
+            for ([i, j], &slot) in stitch.pairs().zip(slots.by_ref()) {
+                let share = stitch.weights[i] * stitch.weights[j];
+                matrix.add(slot, single(block * share));
+            }
+        }
         for pin in &self.pins {
             let block = pin.matrix(weights.stiffness, weights.damping);
             matrix.add_outer(pin.node, block, block);
@@ -491,7 +518,10 @@ impl Rest<'_> {
         let vertices = [e0, e1, opposite[0], opposite[1]];
         Some(Hinge {
             vertices: vertices.map(|v| self.node(v)),
-            rest: bend::angle(vertices.map(|v| self.position(v))),
+            rest: match self.shape.positions.is_empty() {
+                true => 0.0,
+                false => bend::angle(vertices.map(|v| self.position(v))),
+            },
             rest_normals: areas.map(|a| 2.0 * a),
         })
     }

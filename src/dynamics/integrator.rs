@@ -80,6 +80,9 @@ impl<'a> System<'a> {
         self.elements.dampers(x, out);
         let stitches = self.elements.stitches.iter().map(|s| s.at(time).damper(x));
         out.springs.extend(stitches);
+        let stitches = self.elements.edge_stitches.iter();
+        out.stitches.clear();
+        out.stitches.extend(stitches.map(|s| s.damper(time, x)));
         self.outer_dampers(x, v, time, out);
     }
 
@@ -117,6 +120,9 @@ impl<'a> System<'a> {
         self.constant_force(dampers, f);
         for stitch in &self.elements.stitches {
             stitch.at(start.time + share * start.dt).add_force(x, f);
+        }
+        for stitch in &self.elements.edge_stitches {
+            stitch.add_force(start.time + share * start.dt, x, f);
         }
         for pin in &self.elements.pins {
             pin.add_force(start.wanted(pin.node, share), x, f);

@@ -70,8 +70,8 @@ use multilevel::Hierarchy;
 use pins::Pin;
 pub use pins::SoftPin;
 use rows::Rows;
-pub use seams::Seam;
-use seams::Stitch;
+use seams::{EdgeStitch, Stitch};
+pub use seams::{Link, Seam, SeamReport};
 use springs::Spring;
 pub use strain::StrainReport;
 use touching::Touching;
@@ -123,6 +123,19 @@ pub enum Stretch {
     Springs,
     /// Finite elements: one membrane triangle per face.
     Membrane,
+}
+
+/// What a scene changes on the way; none: as it was.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Staged {
+    /// Acceleration of free fall, m/s².
+    pub gravity: Option<DVec3>,
+    /// Velocity of the air, m/s.
+    pub wind: Option<DVec3>,
+    /// Share of their stiffness that seams have.
+    pub seams: Option<f64>,
+    /// Share of their stiffness that soft pins have.
+    pub pins: Option<f64>,
 }
 
 /// A cloth body of the mesh: what it is made of, its shape at rest, what is held.
@@ -223,9 +236,8 @@ impl Dynamics {
             let body = &mesh.bodies()[cloth.body];
             let (name, rest) = (&body.name, &cloth.rest);
             assert_eq!(body.kind, BodyKind::Cloth, "body '{name}' is an obstacle");
-            assert_eq!(
-                rest.positions.len(),
-                body.vertices.len(),
+            assert!(
+                [0, body.vertices.len()].contains(&rest.positions.len()),
                 "rest positions of '{name}'"
             );
             assert_eq!(
@@ -262,20 +274,24 @@ impl Dynamics {
         dynamics
     }
 
-    /// Adds seams. Their pairs must be cloth vertices.
+    /// Adds seams. They must join cloth vertices.
     pub fn with_seams(mut self, seams: &[Seam]) -> Self {
         let node_of = self.node_of();
+        let nodes = |vertices: [u32; 2]| {
+            let ends = vertices.map(|v| node_of[v as usize]);
+            let [a, b] = vertices;
+            assert!(
+                !ends.contains(&u32::MAX),
+                "a seam joins cloth, not {a} and {b}"
+            );
+            ends
+        };
         for seam in seams {
-            for (&[a, b], &from) in seam.pairs.iter().zip(&seam.from) {
-                let ends = [a, b].map(|v| node_of[v as usize]);
-                assert!(
-                    !ends.contains(&u32::MAX),
-                    "a seam joins cloth, not {a} and {b}"
-                );
+            let stitch = |ends: [u32; 2], from: f64, area: &[f64]| {
                 // the length of border that a vertex stands for, by the area that it stands for
-                let length = ends.map(|i| (2.0 * self.elements.area_of[i as usize]).sqrt());
+                let length = ends.map(|i| (2.0 * area[i as usize]).sqrt());
                 let stiffness = seam.stiffness * 0.5 * (length[0] + length[1]);
-                self.elements.stitches.push(Stitch {
+                Stitch {
                     spring: Spring {
                         ends,
                         rest: seam.gap,
@@ -283,13 +299,39 @@ impl Dynamics {
                         damping: seam.damping * stiffness,
                     },
                     from,
+                    strength: 1.0,
                     start: seam.start,
                     duration: seam.duration,
-                });
+                }
+            };
+            let area = &self.elements.area_of;
+            for (&pair, &from) in seam.pairs.iter().zip(&seam.from) {
+                let stitch = stitch(nodes(pair), from, area);
+                self.elements.stitches.push(stitch);
+            }
+            for link in &seam.links {
+                let edges = link.edges.map(nodes);
+                let stitch = stitch([edges[0][0], edges[1][0]], link.from, area);
+                let stitch = EdgeStitch::new(stitch, edges, link.along);
+                self.elements.edge_stitches.push(stitch);
             }
         }
         self.finish();
         self
+    }
+
+    /// How far the seams are closed at `x`.
+    pub fn seams(&self, x: &[DVec3]) -> SeamReport {
+        let x = self.gather(x);
+        let mut report = SeamReport::default();
+        for stitch in &self.elements.stitches {
+            let [a, b] = stitch.spring.ends.map(|i| x[i as usize]);
+            report.add(a.distance(b), stitch.spring.rest);
+        }
+        for stitch in &self.elements.edge_stitches {
+            report.add(stitch.apart(&x).length(), stitch.stitch.spring.rest);
+        }
+        report
     }
 
     /// Adds soft pins and their masses; obstacle vertices among them become free.
@@ -317,6 +359,7 @@ impl Dynamics {
             self.elements.pins.push(Pin {
                 node,
                 stiffness: DVec3::from_array(pin.stiffness),
+                full: DVec3::from_array(pin.stiffness),
                 damping: pin.damping,
             });
         }
@@ -354,6 +397,28 @@ impl Dynamics {
             *m = self.mass[v as usize];
         }
         self.refresh();
+    }
+
+    /// Changes what a scene changes on the way, from now on.
+    pub fn stage(&mut self, staged: &Staged) {
+        if let Some(gravity) = staged.gravity {
+            self.settings.gravity = gravity.to_array();
+        }
+        if let Some(wind) = staged.wind {
+            self.settings.air.wind = wind.to_array();
+        }
+        if let Some(share) = staged.seams {
+            let edges = self.elements.edge_stitches.iter_mut();
+            let stitches = self.elements.stitches.iter_mut();
+            for stitch in stitches.chain(edges.map(|edge| &mut edge.stitch)) {
+                stitch.strength = share;
+            }
+        }
+        if let Some(share) = staged.pins {
+            for pin in &mut self.elements.pins {
+                pin.stiffness = share * pin.full;
+            }
+        }
     }
 
     /// Lets exactly these pulls act from now on.

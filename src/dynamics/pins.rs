@@ -26,6 +26,8 @@ pub struct SoftPin {
 pub(super) struct Pin {
     pub(super) node: u32,
     pub(super) stiffness: DVec3,
+    /// What the stiffness is a share of while a scene is staged.
+    pub(super) full: DVec3,
     pub(super) damping: f64,
 }
 

@@ -3,10 +3,15 @@
 //! Each pair has a spring whose rest length falls evenly from the distance at the start to the gap.
 //! The gap must not be smaller than the thickness: the certificate has no exception for seams, so
 //! they close to a gap and never to contact.
+//!
+//! A stitch may also join points of edges, so that two borders with other vertices close without gathers: its spring is that between
+//! the two points, and what it pulls is shared by the weights of the edges' ends.
 
-use glam::DVec3;
+use glam::{DMat3, DVec3};
 
+use super::damping::Damper;
 use super::springs::Spring;
+use super::stretch::Weights;
 
 /// A seam between vertices of one or two cloths.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,6 +20,8 @@ pub struct Seam {
     pub pairs: Vec<[u32; 2]>,
     /// Distance of each pair when it begins to close, m.
     pub from: Vec<f64>,
+    /// Points of edges that belong together.
+    pub links: Vec<Link>,
     /// Distance when closed, m; at least the thickness.
     pub gap: f64,
     /// When it begins to close, s.
@@ -27,6 +34,32 @@ pub struct Seam {
     pub damping: f64,
 }
 
+/// Two points of edges that belong together.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Link {
+    /// Mesh vertices of the one edge and of the other; the same twice for a vertex.
+    pub edges: [[u32; 2]; 2],
+    /// How far along its edge each point lies, from 0 to 1.
+    pub along: [f64; 2],
+    /// Distance when it begins to close, m.
+    pub from: f64,
+}
+
+impl Link {
+    /// Two points, as far apart as they are at `x`.
+    pub fn new(edges: [[u32; 2]; 2], along: [f64; 2], x: &[DVec3]) -> Self {
+        let point = |side: usize| {
+            let [a, b] = edges[side].map(|v| x[v as usize]);
+            a + along[side] * (b - a)
+        };
+        Self {
+            edges,
+            along,
+            from: point(0).distance(point(1)),
+        }
+    }
+}
+
 impl Seam {
     /// A seam that closes in the first second, from the given positions; 10 N per mm of opening and
     /// 0.1 m of seam.
@@ -35,6 +68,7 @@ impl Seam {
         Self {
             from: pairs.iter().map(distance).collect(),
             pairs,
+            links: Vec::new(),
             gap,
             start: 0.0,
             duration: 1.0,
@@ -51,6 +85,8 @@ pub(super) struct Stitch {
     pub(super) spring: Spring,
     /// Rest length before it closes, m.
     pub(super) from: f64,
+    /// Share of the stiffness that it has now.
+    pub(super) strength: f64,
     /// s.
     pub(super) start: f64,
     /// s.
@@ -76,8 +112,124 @@ impl Stitch {
         let gap = self.spring.rest;
         Spring {
             rest: gap + open * (self.from - gap),
+            stiffness: self.strength * self.spring.stiffness,
+            damping: self.strength * self.spring.damping,
             ..self.spring
         }
+    }
+}
+
+/// A stitch between points of edges, by node numbers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct EdgeStitch {
+    /// A spring between the two points; of its ends only the first is a node.
+    pub(super) stitch: Stitch,
+    /// The ends of the two edges; where there are fewer nodes, with weight 0.
+    pub(super) nodes: [u32; 4],
+    /// Weights of the one point, and of the other with a minus.
+    pub(super) weights: [f64; 4],
+}
+
+impl EdgeStitch {
+    /// Nodes that occur twice are one, with the sum of their weights; the rest repeats the first with weight 0.
+    pub(super) fn new(stitch: Stitch, edges: [[u32; 2]; 2], along: [f64; 2]) -> Self {
+        let [[a, b], [c, d]] = edges;
+        let [s, t] = along;
+        let (mut nodes, mut weights) = ([a; 4], [0.0; 4]);
+        let mut count = 0;
+        for (node, weight) in [(a, 1.0 - s), (b, s), (c, t - 1.0), (d, -t)] {
+            match nodes[..count].iter().position(|known| *known == node) {
+                Some(known) => weights[known] += weight,
+                None => {
+                    (nodes[count], weights[count]) = (node, weight);
+                    count += 1;
+                }
+            }
+        }
+        Self {
+            stitch,
+            nodes,
+            weights,
+        }
+    }
+
+    /// From the second point to the first.
+    pub(super) fn apart(&self, x: &[DVec3]) -> DVec3 {
+        let parts = self.nodes.iter().zip(self.weights);
+        parts.map(|(&i, w)| w * x[i as usize]).sum()
+    }
+
+    /// The spring at a time between two points that are this far apart: its second end is the origin, its first has that place.
+    fn spring(&self, time: f64) -> Spring {
+        Spring {
+            ends: [1, 0],
+            ..self.stitch.at(time)
+        }
+    }
+
+    /// J.
+    #[cfg(test)]
+    pub(super) fn energy(&self, time: f64, x: &[DVec3]) -> f64 {
+        self.spring(time).energy(&[DVec3::ZERO, self.apart(x)])
+    }
+
+    /// Adds the elastic force on all nodes.
+    pub(super) fn add_force(&self, time: f64, x: &[DVec3], f: &mut [DVec3]) {
+        let pull = self.spring(time).pull(&[DVec3::ZERO, self.apart(x)]);
+        for (&i, w) in self.nodes.iter().zip(self.weights) {
+            f[i as usize] += w * pull;
+        }
+    }
+
+    /// Resistance to the rate of extension.
+    pub(super) fn damper(&self, time: f64, x: &[DVec3]) -> Damper<4> {
+        let spring = self.spring(time);
+        let direction = self.apart(x).normalize_or_zero();
+        Damper {
+            vertices: self.nodes,
+            gradient: self.weights.map(|w| w * direction),
+            coefficient: spring.damping,
+        }
+    }
+
+    /// The block K of which two nodes get the product of their weights.
+    pub(super) fn matrix(&self, time: f64, x: &[DVec3], weights: Weights) -> DMat3 {
+        self.spring(time)
+            .matrix(&[DVec3::ZERO, self.apart(x)], weights)
+    }
+
+    /// Pairs of its nodes that differ.
+    pub(super) fn pairs(&self) -> impl Iterator<Item = [usize; 2]> {
+        let used = |i: &usize| self.weights[*i] != 0.0;
+        (0..4)
+            .filter(used)
+            .flat_map(move |i| (0..i).filter(used).map(move |j| [i, j]))
+            .collect::<Vec<_>>()
+            .into_iter()
+    }
+}
+
+/// How far the seams are closed.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SeamReport {
+    /// Stitches.
+    pub stitches: usize,
+    /// Those that are farther apart than half as much again as their gap.
+    pub open: usize,
+    /// Largest distance beyond the gap of any, m; none without stitches.
+    pub worst: Option<f64>,
+}
+
+/// A stitch that is farther apart than this multiple of its gap is open.
+const OPEN: f64 = 1.5;
+
+impl SeamReport {
+    /// Counts a stitch.
+    pub(super) fn add(&mut self, distance: f64, gap: f64) {
+        self.stitches += 1;
+        self.open += usize::from(distance > OPEN * gap);
+        let beyond = (distance - gap).max(0.0);
+        self.worst = Some(self.worst.map_or(beyond, |worst| worst.max(beyond)));
     }
 }
 
@@ -127,6 +279,47 @@ mod tests {
         };
         let dynamics = Dynamics::new(&mesh, &models, &settings).with_seams(&[seam]);
         (dynamics, x, pairs)
+    }
+
+    #[test]
+    fn stitches_between_points_of_edges_close_to_their_gap_and_keep_momentum() {
+        for integrator in [
+            Integrator::default(),
+            Integrator::Newmark(Newmark::default()),
+        ] {
+            let (dynamics, mut x, _) = two_strips(integrator);
+            // the second border is sewn half an edge further along: vertex to edge, and edge to edge
+            let n = (x.len() / 2) as u32;
+            let links: Vec<Link> = (0..8)
+                .map(|j| match j % 2 {
+                    0 => Link::new([[18 + j, 18 + j], [n + j, n + j + 1]], [0.0, 0.5], &x),
+                    _ => Link::new([[18 + j, 19 + j], [n + j, n + j + 1]], [0.25, 0.75], &x),
+                })
+                .collect();
+            let seam = Seam {
+                links: links.clone(),
+                duration: 0.4,
+                ..Seam::new(Vec::new(), &x, 0.002)
+            };
+            let mut dynamics = dynamics;
+            dynamics.elements.stitches.clear();
+            let dynamics = dynamics.with_seams(&[seam]);
+            assert_eq!(dynamics.seams(&x).open, 8);
+            let start = x.clone();
+            let mut v = vec![DVec3::ZERO; x.len()];
+            for k in 0..90 {
+                let end = dynamics.propose(&x, &v, &start, f64::from(k) / 60.0, 1.0 / 60.0);
+                (x, v) = (end.x, end.v);
+            }
+            let report = dynamics.seams(&x);
+            assert_eq!((report.stitches, report.open), (8, 0), "{report:?}");
+            let momentum: DVec3 = (0..x.len()).map(|i| dynamics.mass()[i] * v[i]).sum();
+            assert!(momentum.length() < 1e-4, "{momentum}");
+            for link in &links {
+                let apart = Link::new(link.edges, link.along, &x).from;
+                assert!(apart > 0.001 && apart < 0.003, "{apart}");
+            }
+        }
     }
 
     #[test]

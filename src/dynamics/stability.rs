@@ -68,6 +68,16 @@ impl Elements {
                 tensors[v as usize] += DMat3::from_diagonal(DVec3::splat(both));
             }
         }
+        for stitch in &self.edge_stitches {
+            let parts = stitch.nodes.iter().zip(stitch.weights);
+            let all = parts
+                .map(|(&v, weight)| weight * weight * w[v as usize])
+                .sum::<f64>();
+            let all = stitch.stitch.spring.stiffness * all;
+            for v in stitch.nodes {
+                tensors[v as usize] += DMat3::from_diagonal(DVec3::splat(all));
+            }
+        }
         for pin in &self.pins {
             let block = DMat3::from_diagonal(pin.stiffness * w[pin.node as usize]);
             tensors[pin.node as usize] += block;

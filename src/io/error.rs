@@ -73,9 +73,13 @@ pub enum Problem {
     #[error("the system refuses: {0}")]
     Refused(String),
 
+    /// A glTF file that cannot be used as a body.
+    #[error("{0}")]
+    Character(String),
+
     /// Neither the extension nor the content is known.
     #[error(
-        "unknown kind of file{}; Percale reads .obj, .ply and .stl, plain or as .gz, and writes .obj and .ply",
+        "unknown kind of file{}; Percale reads .obj, .ply, .stl, .glb and .gltf, plain or as .gz, and writes .obj and .ply",
         extension.as_ref().map(|e| format!(" '.{e}'")).unwrap_or_default()
     )]
     UnknownFormat {

@@ -1,6 +1,6 @@
 //! Files: meshes in and out.
 //!
-//! [`read`] takes OBJ, PLY and STL, plain or gzip-compressed. What it returns is checked: every coordinate finite and in the range
+//! [`read`] takes OBJ, PLY, STL and glTF (where it stands without animation), plain or gzip-compressed. What it returns is checked: every coordinate finite and in the range
 //! of the guarantee, every index valid, no face degenerate or double; otherwise a [`FileError`] names file, line or byte, and what
 //! to do. A file is never believed before it is seen: counts in headers do not allocate, and compressed files may
 //! not grow without limit. [`write()`] makes OBJ and PLY whose numbers come back with the same bits.
@@ -8,6 +8,7 @@
 mod atomic;
 mod builder;
 mod error;
+pub(crate) mod gltf;
 mod gzip;
 mod mesh_file;
 mod moved;
@@ -19,6 +20,7 @@ mod polygon;
 mod stl;
 mod text;
 pub(crate) mod usda;
+pub(crate) mod x64;
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -44,6 +46,27 @@ const MAX_FILE: u64 = 4 << 30;
 /// Anything that keeps the file from being a usable mesh.
 pub fn read(path: impl AsRef<Path>) -> Result<MeshFile, FileError> {
     let path = path.as_ref();
+    read_bytes(path, &bytes_of(path)?)
+}
+
+/// Whether a file is glTF, by its extension.
+pub(crate) fn is_gltf(path: &Path) -> bool {
+    matches!(extension(path).as_deref(), Some("glb" | "gltf"))
+}
+
+/// Reads a glTF file with its skeleton; `part` takes only what has this name.
+pub(crate) fn read_character(
+    path: &Path,
+    part: Option<&str>,
+) -> Result<gltf::Character, FileError> {
+    let bytes = bytes_of(path)?;
+    if gzip::is_gzip(&bytes) {
+        return gltf::read(path, &gzip::unpack(path, &bytes)?, part);
+    }
+    gltf::read(path, &bytes, part)
+}
+
+fn bytes_of(path: &Path) -> Result<Vec<u8>, FileError> {
     let as_file_error = |e: io::Error| FileError::from_io(path, &e);
     let file = File::open(path).map_err(as_file_error)?;
     let mut bytes = Vec::new();
@@ -57,7 +80,7 @@ pub fn read(path: impl AsRef<Path>) -> Result<MeshFile, FileError> {
         };
         return Err(FileError::new(path, Place::Whole, problem));
     }
-    read_bytes(path, &bytes)
+    Ok(bytes)
 }
 
 /// Reads a mesh from the bytes of a file; `path` gives the extension and the name in messages.
@@ -85,6 +108,7 @@ fn read_plain(path: &Path, bytes: &[u8]) -> Result<MeshFile, FileError> {
         Some("obj") => obj::read(path, bytes),
         Some("ply") => ply::read(path, bytes),
         Some("stl") => stl::read(path, bytes),
+        Some("glb" | "gltf") => Ok(gltf::read(path, bytes, None)?.mesh),
         other => Err(whole(Problem::UnknownFormat {
             extension: other.map(str::to_owned),
         })),

@@ -12,7 +12,7 @@ use std::path::Path;
 
 use glam::DVec3;
 
-pub(super) const MAGIC: &[u8; 8] = b"PERCALE1";
+pub(super) use crate::io::x64::MAGIC;
 const HEADER: u64 = 16;
 
 /// The first bytes of a cache.

@@ -6,7 +6,7 @@
 use std::cell::RefCell;
 use std::fs;
 use std::io;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
 
 use glam::DVec3;
@@ -75,23 +75,49 @@ pub struct CrossedFaces {
     pub objects: [String; 2],
 }
 
+/// What of a recording is exported.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Selection {
+    /// Frames, in this order; they are numbered anew, from 0.
+    pub frames: Vec<u64>,
+    /// Objects, by their numbers in the mesh.
+    pub objects: Vec<usize>,
+}
+
+impl Selection {
+    /// All objects, and all frames but those of the pre-roll.
+    pub fn all(recording: &Recording) -> Self {
+        Self {
+            frames: shown(recording).collect(),
+            objects: (0..recording.mesh().bodies().len()).collect(),
+        }
+    }
+}
+
+/// The frames after the pre-roll; the last, if the run has not come that far.
+pub fn shown(recording: &Recording) -> Range<u64> {
+    let count = recording.frame_count();
+    recording.scene().output.pre_roll.min(count - 1)..count
+}
+
 /// Crossings that are listed; the rest is counted.
 const MAX_LISTED: usize = 1000;
 
-/// Writes all frames to the folder `out`; `progress` is told which share of the work is done, and may end it there.
+/// Writes what is selected to the folder `out`; `progress` is told which share of the work is done, and may end it there.
 ///
 /// # Errors
 /// What cannot be read or written, and [`io::ErrorKind::Interrupted`] if `progress` has ended it; files appear whole or not at all.
 pub fn export(
     recording: &Recording,
     format: Format,
+    selection: &Selection,
     out: &Path,
     mut progress: impl FnMut(f64) -> ControlFlow<()>,
 ) -> Result<Exported, ResultError> {
     fs::create_dir_all(out).map_err(at(out))?;
-    let frames = recording.frame_count();
+    let frames = selection.frames.len() as u64;
     // f32 files are audited and then written, object after object; USD reads every position twice
-    let objects = recording.mesh().bodies().len() as u64;
+    let objects = selection.objects.len() as u64;
     let pieces = match format {
         Format::Pc2 => frames * (1 + objects),
         Format::Usda => frames * (1 + 2 * objects),
@@ -106,25 +132,25 @@ pub fn export(
         }
     };
     let mut exported = Exported {
-        frames: recording.frame_count(),
-        objects: recording.mesh().bodies().len(),
+        frames,
+        objects: selection.objects.len(),
         ..Exported::default()
     };
     if format.is_f32() {
-        for frame in 0..recording.frame_count() {
+        for &frame in &selection.frames {
             audit_rounded(recording, frame, &mut exported)?;
             step().map_err(at(out))?;
         }
     }
     match format {
-        Format::Pc2 => write_pc2(recording, out, &mut exported, &mut step)?,
-        Format::Usda => write_usda(recording, out, &mut exported, &mut step)?,
+        Format::Pc2 => write_pc2(recording, selection, out, &mut exported, &mut step)?,
+        Format::Usda => write_usda(recording, selection, out, &mut exported, &mut step)?,
         Format::Obj | Format::Ply => {
-            let digits = (recording.frame_count() - 1).to_string().len().max(4);
-            for frame in 0..recording.frame_count() {
+            let digits = (frames - 1).to_string().len().max(4);
+            for (number, &frame) in selection.frames.iter().enumerate() {
                 let extension = format.extension();
-                let path = out.join(format!("frame_{frame:0digits$}.{extension}"));
-                let file = MeshFile::of(recording.mesh(), &recording.positions(frame)?);
+                let path = out.join(format!("frame_{number:0digits$}.{extension}"));
+                let file = chosen(recording, &selection.objects, &recording.positions(frame)?);
                 let write = write_atomically(&path, |out| match format {
                     Format::Ply => ply::write(&file, out),
                     _ => obj::write(&file, out),
@@ -136,6 +162,29 @@ pub fn export(
         }
     }
     Ok(exported)
+}
+
+/// The chosen objects as one file, numbered through.
+fn chosen(recording: &Recording, objects: &[usize], x: &[DVec3]) -> MeshFile {
+    let mesh = recording.mesh();
+    if objects.len() == mesh.bodies().len() {
+        return MeshFile::of(mesh, x);
+    }
+    let mut file = MeshFile::default();
+    for (part, &object) in (0..).zip(objects) {
+        let body = &mesh.bodies()[object];
+        let shift = file.positions.len() as u32;
+        let own = body.vertices.start as usize..body.vertices.end as usize;
+        file.positions.extend_from_slice(&x[own]);
+        let faces = &mesh.faces()[body.faces.start as usize..body.faces.end as usize];
+        let moved = faces
+            .iter()
+            .map(|face| face.map(|v| v - body.vertices.start + shift));
+        file.faces.extend(moved);
+        file.part_names.push(body.name.clone());
+        file.part_of_face.resize(file.faces.len(), part);
+    }
+    file
 }
 
 /// Counts what an f32 file changes in a frame, and whether it crosses then.
@@ -177,13 +226,15 @@ fn positions_of(recording: &Recording, object: usize, frame: u64) -> io::Result<
 
 fn write_pc2(
     recording: &Recording,
+    selection: &Selection,
     out: &Path,
     exported: &mut Exported,
     step: &mut dyn FnMut() -> io::Result<()>,
 ) -> Result<(), ResultError> {
-    for (object, body) in recording.mesh().bodies().iter().enumerate() {
+    for &object in &selection.objects {
+        let body = &recording.mesh().bodies()[object];
         let faces = &recording.mesh().faces()[body.faces.start as usize..body.faces.end as usize];
-        let start = recording.object_positions(object, 0)?;
+        let start = recording.object_positions(object, selection.frames[0])?;
         let file = MeshFile {
             positions: start.iter().map(|p| p.as_vec3().as_dvec3()).collect(),
             faces: faces
@@ -199,10 +250,10 @@ fn write_pc2(
         exported.files.push(path);
 
         let path = out.join(format!("{}.pc2", body.name));
-        let frames = 0..u32::try_from(recording.frame_count()).unwrap_or(u32::MAX);
-        let samples = frames.map(|frame| {
+        let frames = u32::try_from(selection.frames.len()).unwrap_or(u32::MAX);
+        let samples = (0..frames).map(|number| {
             step()?;
-            positions_of(recording, object, u64::from(frame))
+            positions_of(recording, object, selection.frames[number as usize])
         });
         write_atomically(&path, |out| pc2::write(out, body.vertices.len(), samples))
             .map_err(at(&path))?;
@@ -213,22 +264,27 @@ fn write_pc2(
 
 fn write_usda(
     recording: &Recording,
+    selection: &Selection,
     out: &Path,
     exported: &mut Exported,
     step: &mut dyn FnMut() -> io::Result<()>,
 ) -> Result<(), ResultError> {
-    let bodies = recording.mesh().bodies();
+    let bodies = selection.objects.iter();
+    let bodies: Vec<_> = bodies
+        .map(|&object| &recording.mesh().bodies()[object])
+        .collect();
+    let frame_count = selection.frames.len() as u64;
     let names = usda::identifiers(bodies.iter().map(|body| body.name.as_str()));
     let stage = usda::Stage {
         fps: recording.scene().fps,
-        frame_count: recording.frame_count(),
+        frame_count,
         name: "scene",
     };
     let path = out.join("scene.usda");
     let step = RefCell::new(step);
     let write = write_atomically(&path, |out| {
         stage.begin(out)?;
-        for (object, (body, name)) in bodies.iter().zip(&names).enumerate() {
+        for ((&object, body), name) in selection.objects.iter().zip(bodies).zip(&names) {
             let faces =
                 &recording.mesh().faces()[body.faces.start as usize..body.faces.end as usize];
             let faces = faces
@@ -236,9 +292,9 @@ fn write_usda(
                 .map(|face| face.map(|v| v - body.vertices.start));
             let positions = |frame| {
                 (*step.borrow_mut())()?;
-                positions_of(recording, object, frame)
+                positions_of(recording, object, selection.frames[frame as usize])
             };
-            usda::mesh(out, name, faces, recording.frame_count(), positions)?;
+            usda::mesh(out, name, faces, frame_count, positions)?;
         }
         stage.end(out)
     });

@@ -85,6 +85,8 @@ fn write_totals<S: Serializer>(figures: &Figures, serializer: S) -> Result<S::Ok
     map.serialize_entry("smallest_gap", &figures.smallest_gap)?;
     map.serialize_entry("smallest_gap_share", &figures.smallest_gap_share)?;
     map.serialize_entry("out_of_order", &figures.out_of_order)?;
+    map.serialize_entry("open_stitches", &figures.open_stitches)?;
+    map.serialize_entry("widest_stitch", &figures.widest_stitch)?;
     map.serialize_entry("kept_share", &figures.kept_share())?;
     map.serialize_entry("stages", &figures.stages)?;
     map.serialize_entry("seconds", &(1e-3 * figures.phases.total_ms()))?;

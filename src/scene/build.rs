@@ -5,6 +5,7 @@ use std::sync::Arc;
 use glam::DVec3;
 
 use super::objects::{Grip, Object};
+use super::rest::Rest;
 use super::{Quantity, Scene, SceneError};
 use crate::dynamics::{ClothModel, Dynamics, RestShape, SoftPin};
 use crate::error::{NamedFace, RefusedStart, StartError};
@@ -28,9 +29,14 @@ impl Scene {
         for (object, body) in objects.iter().zip(mesh.bodies()) {
             x.extend(object.shape.x.iter().map(|&p| object.place(p)));
             v.extend(object.shape.x.iter().map(|_| object.velocity));
-            rest.extend_from_slice(object.shape.unbent());
-            tracks.extend(object.tracks(body.vertices.start, self.fps)?);
+            rest.extend_from_slice(match &object.rest {
+                Some(Rest::Mesh(x)) => x,
+                _ => object.shape.unbent(),
+            });
+            tracks.extend(object.tracks(body.vertices.start, self.fps, &objects)?);
         }
+        let begun = self.begin(&objects, &mut x, &mut v);
+        begun.map_err(|(key, message)| SceneError::value(key, message))?;
         let grid = self.output.grid;
         for p in &mut x {
             *p = grid.round(*p);
@@ -66,6 +72,7 @@ impl Scene {
             surfaces,
             script,
             settings,
+            staging: self.staging(&objects),
         })
         .map_err(|error| match error {
             StartError::Crossing { count, faces, .. } => {
@@ -88,9 +95,16 @@ impl Scene {
                     body: number,
                     fabric: fabric.clone(),
                     stretch,
-                    rest: RestShape {
-                        positions: object.shape.unbent().to_vec(),
-                        ..RestShape::from_positions(mesh, body, object.shape.x.clone())
+                    rest: match &object.rest {
+                        None => RestShape {
+                            positions: object.shape.unbent().to_vec(),
+                            ..RestShape::from_positions(mesh, body, object.shape.x.clone())
+                        },
+                        Some(Rest::Mesh(x)) => RestShape::from_positions(mesh, body, x.clone()),
+                        Some(Rest::Paper(material)) => RestShape {
+                            positions: Vec::new(),
+                            material: material.clone(),
+                        },
                     },
                     pinned: firm.flat_map(|part| part.vertices.clone()).collect(),
                 });

@@ -62,7 +62,9 @@ impl Scene {
             check_motions(&place, &obstacle.motion)?;
         }
         self.check_names()?;
+        self.check_leaders()?;
         self.check_seams()?;
+        self.check_stage()?;
         self.check_dynamics()?;
         self.check_surfaces()
     }
@@ -109,6 +111,49 @@ impl Scene {
         )
     }
 
+    fn check_stage(&self) -> Result<(), Problem> {
+        let mut last = f64::NEG_INFINITY;
+        for (k, key) in self.stage.iter().enumerate() {
+            let place = format!("stage.{k}");
+            finite(format!("{place}.time"), &[key.time])?;
+            if key.time <= last {
+                let message = format!("{} is not after {last}, the key before", key.time);
+                return problem(format!("{place}.time"), message);
+            }
+            last = key.time;
+            if let Some(gravity) = &key.gravity {
+                let key = format!("{place}.gravity");
+                finite(key.clone(), gravity)?;
+                within(&key, gravity, 0.0, MAX_GRAVITY, "m/s²")?;
+            }
+            if let Some(wind) = &key.wind {
+                let name = format!("{place}.wind");
+                finite(name.clone(), wind)?;
+                within(&name, wind, 0.0, MAX_SPEED, "m/s")?;
+                if self.dynamics.air.density == 0.0 {
+                    let message = "there is no air to blow; write dynamics.air.density = 1.2";
+                    return problem(name, message);
+                }
+            }
+            let shares = [
+                ("friction", key.friction),
+                ("seams", key.seams),
+                ("pins", key.pins),
+            ];
+            for (name, value) in shares {
+                not_negative(&format!("{place}.{name}"), value.unwrap_or(0.0))?;
+            }
+        }
+        if self.output.pre_roll > self.frames {
+            let message = format!(
+                "{} is more than the {} frames of the scene",
+                self.output.pre_roll, self.frames
+            );
+            return problem("output.pre_roll", message);
+        }
+        Ok(())
+    }
+
     fn check_seams(&self) -> Result<(), Problem> {
         let names: Vec<String> = self.cloth.iter().flat_map(Cloth::names).collect();
         for (i, seam) in self.seam.iter().enumerate() {
@@ -121,8 +166,30 @@ impl Scene {
                     return problem(format!("{place}.between"), message);
                 }
             }
-            if seam.regions.is_some() != seam.pairs.is_empty() {
-                return problem(place, "a seam has either `regions` or `pairs`");
+            let given = [
+                seam.regions.is_some(),
+                !seam.pairs.is_empty(),
+                !seam.stitches.is_empty(),
+            ];
+            if given.into_iter().filter(|&given| given).count() > 1 {
+                let message = "a seam has either `regions`, `pairs` or `stitches`";
+                return problem(place, message);
+            }
+            for (s, stitch) in seam.stitches.iter().enumerate() {
+                for point in stitch {
+                    let whole = |v: &f64| *v >= 0.0 && v.fract() == 0.0 && *v < f64::from(u32::MAX);
+                    let is_usable = match point[..] {
+                        [v] => whole(&v),
+                        [a, b, share] => whole(&a) && whole(&b) && (0.0..=1.0).contains(&share),
+                        _ => false,
+                    };
+                    if !is_usable {
+                        let message = format!(
+                            "{point:?} is no point: write [vertex], or [vertex, vertex, share] with a share from 0 to 1 of the way between them"
+                        );
+                        return problem(format!("{place}.stitches.{s}"), message);
+                    }
+                }
             }
             if let Some(gap) = seam.gap {
                 positive(&format!("{place}.gap"), gap)?;
@@ -131,6 +198,31 @@ impl Scene {
             not_negative(&format!("{place}.duration"), seam.duration)?;
             positive(&format!("{place}.stiffness"), seam.stiffness)?;
             not_negative(&format!("{place}.damping"), seam.damping)?;
+        }
+        Ok(())
+    }
+
+    /// Only pins follow, and what they follow is there.
+    fn check_leaders(&self) -> Result<(), Problem> {
+        let names: Vec<&str> = self.obstacle.iter().map(|o| o.name.as_str()).collect();
+        for (i, cloth) in self.cloth.iter().enumerate() {
+            for (p, pin) in cloth.pin.iter().enumerate() {
+                for (m, motion) in pin.motion.iter().enumerate() {
+                    let Some(name) = motion.leader().filter(|name| !names.contains(name)) else {
+                        continue;
+                    };
+                    let hint = nearest(name, names.iter().copied());
+                    let hint = hint.map(|word| format!("; did you mean '{word}'?"));
+                    let message = format!("no obstacle '{name}'{}", hint.unwrap_or_default());
+                    return problem(format!("cloth.{i}.pin.{p}.motion.{m}.obstacle"), message);
+                }
+            }
+        }
+        for (i, obstacle) in self.obstacle.iter().enumerate() {
+            if let Some(m) = obstacle.motion.iter().position(|m| m.leader().is_some()) {
+                let message = "only pins of cloths follow; give the obstacle the same motion";
+                return problem(format!("obstacle.{i}.motion.{m}"), message);
+            }
         }
         Ok(())
     }
@@ -206,6 +298,9 @@ impl Cloth {
         shape.map_err(|(key, message)| (format!("{place}.shape.{key}"), message))?;
         if let Some(thickness) = self.thickness {
             positive(&format!("{place}.thickness"), thickness)?;
+        }
+        if let Some(rest) = &self.rest {
+            positive(&format!("{place}.rest.scale"), rest.scale())?;
         }
         if let Some(copies) = &self.copies {
             if !(1..=10_000).contains(&copies.count) {

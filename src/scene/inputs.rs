@@ -11,8 +11,8 @@ use glam::DVec3;
 use sha2::{Digest, Sha256};
 
 use super::check::Problem;
-use super::shapes::FromFile;
-use super::{Motion, Scene, Shape};
+use super::shapes::{FromFile, Pattern};
+use super::{Cloth, Motion, RestShape, Scene, Shape, StartFrom};
 use crate::dynamics::Fabric;
 use crate::io;
 
@@ -20,6 +20,16 @@ impl Scene {
     /// Makes all paths absolute, `base` being the scene file's folder, and fills in or checks the hashes. Those of `known` files are not
     /// computed again.
     pub(super) fn resolve_files(&mut self, base: &Path, known: &Known) -> Result<(), Problem> {
+        if let Some(from) = &mut self.start_from {
+            let names: Vec<String> = self.cloth.iter().flat_map(Cloth::names).collect();
+            pin_run(base, from, &names).map_err(|message| ("start_from.folder".into(), message))?;
+        }
+        for (i, cloth) in self.cloth.iter_mut().enumerate() {
+            if let Some(RestShape::File { file, sha256, .. }) = &mut cloth.rest {
+                pin_file(base, file, sha256, known)
+                    .map_err(|message| (format!("cloth.{i}.rest.file"), message))?;
+            }
+        }
         let cloths = self.cloth.iter_mut().enumerate().map(|(i, cloth)| {
             let pins = cloth.pin.iter_mut().enumerate();
             let motions = pins.flat_map(move |(p, pin)| {
@@ -37,7 +47,9 @@ impl Scene {
             (format!("obstacle.{i}.shape"), &mut obstacle.shape, motions)
         });
         for (place, shape, motions) in cloths.chain(obstacles) {
-            if let Shape::File(FromFile { file, sha256, .. }) = shape {
+            if let Shape::File(FromFile { file, sha256, .. })
+            | Shape::Pattern(Pattern { file, sha256, .. }) = shape
+            {
                 pin_file(base, file, sha256, known)
                     .map_err(|message| (format!("{place}.file"), message))?;
             }
@@ -63,7 +75,8 @@ impl Scene {
         let shapes = self.cloth.iter().map(|cloth| &cloth.shape);
         let shapes = shapes.chain(self.obstacle.iter().map(|obstacle| &obstacle.shape));
         let shapes = shapes.filter_map(|shape| match shape {
-            Shape::File(FromFile { file, sha256, .. }) => Some((file.clone(), sha256.clone())),
+            Shape::File(FromFile { file, sha256, .. })
+            | Shape::Pattern(Pattern { file, sha256, .. }) => Some((file.clone(), sha256.clone())),
             _ => None,
         });
         shapes.chain(motions).collect()
@@ -111,6 +124,29 @@ fn read_fabric(path: &Path) -> Result<toml::Table, String> {
     Ok(toml::Table::try_from(fabric).expect("a fabric is a table of numbers"))
 }
 
+/// The cloths of an earlier run: where they are, and what is in them.
+fn pin_run(base: &Path, from: &mut StartFrom, names: &[String]) -> Result<(), String> {
+    let path = base.join(&from.folder);
+    from.folder =
+        std::path::absolute(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let caches = names
+        .iter()
+        .map(|name| from.folder.join("objects").join(format!("{name}.x64")));
+    let caches: Vec<PathBuf> = caches.filter(|path| path.exists()).collect();
+    if caches.is_empty() {
+        return Err(format!(
+            "{}: no result folder with a cloth of this scene in it; `percale run` makes one",
+            from.folder.display()
+        ));
+    }
+    let mut hash = Sha256::new();
+    for file in caches {
+        let bytes = fs::read(&file).map_err(|error| format!("{}: {error}", file.display()))?;
+        hash.update(Sha256::digest(bytes));
+    }
+    check_hash(&from.folder, hash, &mut from.sha256)
+}
+
 fn pin_file(
     base: &Path,
     file: &mut PathBuf,
@@ -128,6 +164,11 @@ fn pin_file(
         let bytes = fs::read(&file).map_err(|error| format!("{}: {error}", file.display()))?;
         hash.update(Sha256::digest(bytes));
     }
+    check_hash(file, hash, sha256)
+}
+
+/// Fills in a hash, or compares with it.
+fn check_hash(file: &Path, hash: Sha256, sha256: &mut String) -> Result<(), String> {
     let found: String = hash.finalize().iter().map(|b| format!("{b:02x}")).collect();
     if sha256.is_empty() {
         *sha256 = found;
@@ -169,17 +210,34 @@ fn samples_of(path: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(samples.into_iter().map(|(_, path)| path).collect())
 }
 
-/// Positions of all samples of a sequence.
-pub(super) fn read_sequence(path: &Path) -> Result<Vec<Vec<DVec3>>, String> {
+/// Positions of all samples of a sequence of the mesh with these faces; where files have faces, they must be these.
+pub(super) fn read_sequence(path: &Path, faces: &[[u32; 3]]) -> Result<Vec<Vec<DVec3>>, String> {
     let extension = path.extension().and_then(|extension| extension.to_str());
     if extension.is_some_and(|extension| extension.eq_ignore_ascii_case("pc2")) {
         return io::pc2::read(path);
     }
-    let read = |file: PathBuf| {
+    let (mut first, mut samples): (Option<io::MeshFile>, _) = (None, Vec::new());
+    for file in samples_of(path)? {
         let mesh = io::read(&file).map_err(|error| error.to_string())?;
-        Ok(mesh.positions)
-    };
-    samples_of(path)?.into_iter().map(read).collect()
+        match &first {
+            Some(first) => first
+                .check_motion_to(&mesh)
+                .map_err(|error| error.to_string())?,
+            // polygons may have been cut otherwise, by the shape of another pose
+            None if mesh.polygons.is_none() && !mesh.faces.is_empty() && mesh.faces != faces => {
+                return Err(format!(
+                    "{}: its {} faces are not the {} of the shape; a sequence moves the vertices of one mesh",
+                    file.display(),
+                    mesh.faces.len(),
+                    faces.len()
+                ));
+            }
+            None => {}
+        }
+        samples.push(mesh.positions.clone());
+        first.get_or_insert(mesh);
+    }
+    Ok(samples)
 }
 
 #[cfg(test)]

@@ -10,11 +10,14 @@
 //! | `inputs` | files that a scene names: found, and pinned by their hash |
 //! | `schema` | the form of scene files, for editors |
 //! | `shapes` | generators of triangles |
-//! | `motion`, `region` | how scripted parts move, and which vertices they are |
+//! | `motion`, `follow`, `region` | how scripted parts move, what goes along with them, and which vertices they are |
 //! | `objects` | copies made, shapes generated, regions chosen |
 //! | `tangles` | crossing meshes of every kind, for untangling |
+//! | `rest` | shapes without forces: patterns and other meshes |
+//! | `staging` | what changes on the way, and earlier runs that a scene begins with |
 //! | `seams` | which vertices are sewn together |
 //! | `source` | what a scene was read from, and changes of its keys |
+//! | `units` | guesses about files in other units |
 //! | `size` | what memory it takes |
 //! | `build` | all of it together, as a simulation |
 //!
@@ -26,18 +29,22 @@ mod builtin;
 mod camera;
 mod check;
 mod file;
+mod follow;
 mod form;
 mod inputs;
 mod motion;
 mod objects;
 mod region;
+mod rest;
 mod schema;
 mod seams;
 pub mod shapes;
 mod size;
 mod source;
+mod staging;
 #[doc(hidden)]
 pub mod tangles;
+mod units;
 
 use std::collections::BTreeMap;
 
@@ -50,9 +57,11 @@ pub use file::{SceneError, Variant};
 pub use motion::{Key, Motion};
 pub use objects::Counts;
 pub use region::{Direction, Region};
+pub use rest::RestShape;
 pub use seams::Seam;
 pub use shapes::Shape;
 pub use size::Size;
+pub use staging::{StageKey, StartFrom};
 
 use self::source::Source;
 use crate::dynamics::{self, Fabric, Stretch};
@@ -96,6 +105,9 @@ pub struct Scene {
     /// What becomes of a start in which faces cross: `refuse`, or `untangle` it while the run goes on.
     #[serde(default)]
     pub start: OnTangle,
+    /// An earlier run whose last frame this one begins with [default: none, every cloth starts as its shape is].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_from: Option<StartFrom>,
     /// What becomes of a run when scripted objects leave no room for cloth between them.
     #[serde(default)]
     pub on_pinch: OnPinch,
@@ -110,6 +122,9 @@ pub struct Scene {
     /// Cloths sewn to one another, or to themselves.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seam: Vec<Seam>,
+    /// Gravity, wind, friction, the strength of seams and of soft pins, as they change on the way.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stage: Vec<StageKey>,
     /// Integrator and external forces.
     #[serde(default)]
     pub dynamics: dynamics::Settings,
@@ -175,8 +190,11 @@ pub struct SurfacePair {
 pub struct Cloth {
     /// Name, unique in the scene; names its files.
     pub name: String,
-    /// Rest shape.
+    /// What it looks like at the start, and without forces, unless `rest` says otherwise.
     pub shape: Shape,
+    /// Its shape without forces, if that is not the one it starts in: a draped garment keeps the sizes of its pattern.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rest: Option<RestShape>,
     /// Where its centre starts, in metres; of a `file` shape, where the origin of the file's coordinates starts.
     #[serde(default)]
     pub position: [f64; 3],
@@ -376,10 +394,17 @@ impl Cloth {
     }
 }
 
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
 /// What is written.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Output {
     /// What positions at output frames are rounded to, before they are certified.
     pub grid: Grid,
+    /// Frames at the beginning in which the scene is only made ready: exports and pictures begin with the one after them, as their frame 0.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub pre_roll: u64,
 }

@@ -1,12 +1,16 @@
 //! How scripted parts move, as a scene says it.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use glam::DVec3;
+use glam::{DAffine3, DMat3, DVec3};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::objects::Object;
+use super::shapes::{Bones, Up};
 use crate::script::{self, Interpolation, quaternion};
+use crate::skeleton::Playing;
 
 /// Metres that a key may move something by: farther than any scene is wide, and no speed of light.
 const FARTHEST: f64 = 1e6;
@@ -55,9 +59,35 @@ pub enum Motion {
         /// What its coordinates are multiplied by to be metres.
         #[serde(default = "unit")]
         scale: f64,
+        /// Which way is up in the files: "y", or "z".
+        #[serde(default, skip_serializing_if = "Up::is_y")]
+        up: Up,
         /// SHA-256 of the files; filled in when the scene is read, and checked if given.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         sha256: String,
+    },
+    /// An animation of the glTF file that the shape comes from, joint by joint; placed like the shape.
+    Animated {
+        /// Its name in the file [default: the only one].
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        clip: Option<String>,
+        /// When it begins, in seconds; before that the body stands in its first pose.
+        #[serde(default)]
+        start: f64,
+        /// How long before `start` it takes from the pose without animation, in which garments are made, to the first pose, in seconds.
+        #[serde(default)]
+        blend: f64,
+        /// Seconds of the animation per second.
+        #[serde(default = "unit")]
+        speed: f64,
+        /// Whether it begins anew at its end; otherwise the last pose stays.
+        #[serde(default)]
+        repeat: bool,
+    },
+    /// As an obstacle moves, as if fixed to the nearest point of its skin at the start: for pins, such as a waistband's.
+    Follow {
+        /// The name of the obstacle.
+        obstacle: String,
     },
 }
 
@@ -85,16 +115,33 @@ pub(super) struct Placed<'a> {
     pub(super) position: DVec3,
     /// Its pose, for samples.
     pub(super) pose: &'a dyn Fn(DVec3) -> DVec3,
+    /// The same as a matrix.
+    pub(super) turn: DMat3,
     /// Its vertices.
     pub(super) vertex_count: usize,
+    /// Its faces.
+    pub(super) faces: &'a [[u32; 3]],
+    /// Its skeleton, if it has one.
+    pub(super) bones: Option<&'a Bones>,
     /// Which of them move, numbered in the object.
     pub(super) moved: &'a [u32],
     /// The scene's frames per second.
     pub(super) fps: f64,
 }
 
+/// A clip that repeats may end this far from where it begins, as a share of the body's size: farther, and the body would jump.
+const LONGEST_STRIDE: f64 = 0.2;
+
 impl Motion {
-    /// The motion as a script runs it.
+    /// The name of the obstacle that it follows.
+    pub(super) fn leader(&self) -> Option<&str> {
+        match self {
+            Self::Follow { obstacle } => Some(obstacle),
+            _ => None,
+        }
+    }
+
+    /// The motion as a script runs it; not of one that follows.
     pub(super) fn script(&self, placed: &Placed<'_>) -> Result<script::Motion, String> {
         let centre = |centre: &Option<[f64; 3]>| centre.map_or(placed.position, DVec3::from_array);
         Ok(match self {
@@ -125,9 +172,10 @@ impl Motion {
                 fps,
                 start,
                 scale,
+                up,
                 ..
             } => {
-                let samples = super::inputs::read_sequence(file)?;
+                let samples = super::inputs::read_sequence(file, placed.faces)?;
                 if let Some(number) = samples.iter().position(|x| x.len() != placed.vertex_count) {
                     return Err(format!(
                         "{}: sample {number} has {} vertices, the shape {}",
@@ -139,7 +187,7 @@ impl Motion {
                 let place = |x: Vec<DVec3>| -> Vec<DVec3> {
                     let moved = placed.moved.iter();
                     moved
-                        .map(|&v| (placed.pose)(scale * x[v as usize]))
+                        .map(|&v| (placed.pose)(scale * up.turn(x[v as usize])))
                         .collect()
                 };
                 script::Motion::Sequence(script::Sequence {
@@ -147,6 +195,37 @@ impl Motion {
                     fps: fps.unwrap_or(placed.fps),
                     start: *start,
                 })
+            }
+            Self::Animated {
+                clip,
+                start,
+                blend,
+                speed,
+                repeat,
+            } => {
+                let bones = placed.bones.ok_or(
+                    "the shape has no skeleton; `animated` needs a glTF file with one, `sequence` takes vertices from files",
+                )?;
+                let playing = Playing {
+                    clip: chosen(bones, clip.as_deref())?,
+                    start: *start,
+                    blend: *blend,
+                    speed: *speed,
+                    repeat: *repeat,
+                };
+                if *repeat {
+                    check_repetition(bones, playing.clip)?;
+                }
+                let pose = DAffine3::from_mat3_translation(placed.turn, placed.position);
+                script::Motion::Skin(script::Skin {
+                    body: Arc::clone(&bones.skinned),
+                    playing,
+                    place: pose * bones.metres,
+                    moved: placed.moved.to_vec(),
+                })
+            }
+            Self::Follow { obstacle } => {
+                unreachable!("the motions of '{obstacle}' stand in its place")
             }
         })
     }
@@ -209,8 +288,90 @@ impl Motion {
                 }
                 Ok(())
             }
+            Self::Animated {
+                start,
+                blend,
+                speed,
+                ..
+            } => {
+                if !start.is_finite() {
+                    return wrong("start", format!("{start} must be finite"));
+                }
+                if !(*blend >= 0.0 && blend.is_finite()) {
+                    return wrong("blend", format!("{blend} must be at least 0"));
+                }
+                if !(*speed > 0.0 && speed.is_finite()) {
+                    return wrong("speed", format!("{speed} must be a positive number"));
+                }
+                Ok(())
+            }
+            Self::Follow { .. } => Ok(()), // the scene looks for the obstacle
         }
     }
+}
+
+/// The number of a clip.
+fn chosen(bones: &Bones, name: Option<&str>) -> Result<usize, String> {
+    let clips = &bones.skinned.clips;
+    let names: Vec<String> = clips
+        .iter()
+        .map(|clip| format!("'{}'", clip.name))
+        .collect();
+    let number = match name {
+        None if clips.len() == 1 => 0,
+        None if clips.is_empty() => return Err("the file has no animation".into()),
+        None => return Err(format!("which `clip`? The file has {}", names.join(", "))),
+        Some(name) => match clips.iter().position(|clip| clip.name == name) {
+            Some(number) => number,
+            None => {
+                return Err(format!(
+                    "no clip '{name}'; the file has {}",
+                    names.join(", ")
+                ));
+            }
+        },
+    };
+    if bones.morphing[number] {
+        return Err(
+            "the clip also moves morph targets, which are not read; bake it into a sequence (PC2), or remove them".into(),
+        );
+    }
+    Ok(number)
+}
+
+fn check_repetition(bones: &Bones, clip: usize) -> Result<(), String> {
+    let (low, high) = super::shapes::bounds(&bones.skinned.at_rest());
+    let (gap, size) = (bones.skinned.gap_of_repetition(clip), (high - low).length());
+    if gap > LONGEST_STRIDE * size {
+        return Err(format!(
+            "the clip ends {gap:.3} from where it begins, of a body of {size:.3} in the file's units: repeated, the body would jump;              leave `repeat` out, or use a clip that walks on the spot"
+        ));
+    }
+    Ok(())
+}
+
+/// The motions of a part, those of what it follows in their place.
+pub(super) fn scripts(
+    motions: &[Motion],
+    key: &str,
+    placed: &Placed<'_>,
+    x: &[DVec3],
+    objects: &[Object<'_>],
+) -> Result<Vec<script::Motion>, (String, String)> {
+    let mut all = Vec::new();
+    for (m, motion) in motions.iter().enumerate() {
+        let key = format!("{key}.motion.{m}");
+        match motion.leader() {
+            None => all.push(motion.script(placed).map_err(|message| (key, message))?),
+            Some(name) => {
+                let leader = objects.iter().find(|object| object.name == name);
+                let leader = leader.expect("check has found the name among the obstacles");
+                let own = leader.motions(placed.fps)?;
+                all.extend(super::follow::along(leader, own, x).map_err(|message| (key, message))?);
+            }
+        }
+    }
+    Ok(all)
 }
 
 impl Key {

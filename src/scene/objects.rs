@@ -5,13 +5,14 @@ use std::rc::Rc;
 use glam::{DMat3, DVec3};
 use serde::Serialize;
 
-use super::motion::Placed;
+use super::motion::{Placed, scripts};
+use super::rest::Rest;
 use super::shapes::Triangles;
 use super::{Cloth, Motion, Obstacle, Paint, Quantity, Scene, SceneError, Shape, Springs};
 use crate::dynamics::{Fabric, SoftPin, Stretch};
 use crate::geometry::BodyKind;
 use crate::io::ScalarKind;
-use crate::script::{Track, sincos_degrees};
+use crate::script::{self, Track, sincos_degrees};
 
 /// A body of the mesh to be.
 pub(super) struct Object<'a> {
@@ -22,6 +23,8 @@ pub(super) struct Object<'a> {
     pub(super) surface: &'a str,
     pub(super) thickness: Option<f64>,
     pub(super) layer: i32,
+    /// Its shape without forces, if that is not the one that it has.
+    pub(super) rest: Option<Rest>,
     /// What it is made of and how it resists stretching, if it is simulated.
     pub(super) fabric: Option<(&'a Fabric, Stretch)>,
     paint: &'a [Paint],
@@ -143,12 +146,21 @@ impl<'a> Object<'a> {
             surface: &cloth.surface,
             thickness: cloth.thickness,
             layer: cloth.layer,
+            rest: None,
             fabric: Some((&cloth.fabric, cloth.stretch)),
             paint: &cloth.paint,
             scripted: Vec::new(),
             position: moved(cloth.position, copies.map(|copies| copies.step)),
             turn: rotation(moved(cloth.rotation, copies.map(|copies| copies.turn)).to_array()),
             key: key.into(),
+        };
+        object.rest = match (&cloth.rest, object.shape.material.is_empty()) {
+            (Some(rest), _) => {
+                let rest = rest.of(&object.shape);
+                Some(rest.map_err(|message| SceneError::value(format!("{key}.rest"), message))?)
+            }
+            (None, true) => None,
+            (None, false) => Some(Rest::Paper(object.shape.material.clone())),
         };
         let delay = f64::from(copy) * copies.map_or(0.0, |copies| copies.delay);
         let mut held = vec![false; object.shape.x.len()];
@@ -189,6 +201,7 @@ impl<'a> Object<'a> {
             surface: &obstacle.surface,
             thickness: obstacle.thickness,
             layer: 0,
+            rest: None,
             fabric: obstacle
                 .soft
                 .as_ref()
@@ -207,33 +220,53 @@ impl<'a> Object<'a> {
     }
 
     /// The scripted parts, `first` being the object's first vertex in the mesh.
-    pub(super) fn tracks(&self, first: u32, fps: f64) -> Result<Vec<Track>, SceneError> {
+    pub(super) fn tracks(
+        &self,
+        first: u32,
+        fps: f64,
+        objects: &[Object<'_>],
+    ) -> Result<Vec<Track>, SceneError> {
         let track = |part: &Scripted<'_>| {
-            let placed = Placed {
-                position: self.position,
-                pose: &|p| self.place(p),
-                vertex_count: self.shape.x.len(),
-                moved: &part.vertices,
-                fps,
-            };
-            let motions = part.motions.iter().enumerate().map(|(m, motion)| {
-                let key = format!("{}.motion.{m}", part.key);
-                let motion = motion.script(&placed);
-                motion.map_err(|message| SceneError::value(key, message))
-            });
-            let places = part
-                .vertices
-                .iter()
-                .map(|&v| self.place(self.shape.x[v as usize]));
+            let places: Vec<DVec3> = (part.vertices.iter())
+                .map(|&v| self.place(self.shape.x[v as usize]))
+                .collect();
+            let motions = self.motions_of(part, fps, &places, objects);
+            let motions = motions.map_err(|(key, message)| SceneError::value(key, message))?;
             Ok(Track {
-                placed: places.collect(),
-                motions: motions.collect::<Result<_, _>>()?,
+                placed: places,
+                motions,
                 vertices: part.vertices.iter().map(|v| first + v).collect(),
                 until: part.until,
                 firm: part.grip == Grip::Firm,
             })
         };
         self.scripted.iter().map(track).collect()
+    }
+
+    /// The motions of an obstacle's vertices, all of them.
+    pub(super) fn motions(&self, fps: f64) -> Result<Vec<script::Motion>, (String, String)> {
+        let part = &self.scripted[0];
+        self.motions_of(part, fps, &[], &[])
+    }
+
+    fn motions_of(
+        &self,
+        part: &Scripted<'_>,
+        fps: f64,
+        places: &[DVec3],
+        objects: &[Object<'_>],
+    ) -> Result<Vec<script::Motion>, (String, String)> {
+        let placed = Placed {
+            position: self.position,
+            pose: &|p| self.place(p),
+            turn: self.turn,
+            vertex_count: self.shape.x.len(),
+            faces: &self.shape.faces,
+            bones: self.shape.bones.as_ref(),
+            moved: &part.vertices,
+            fps,
+        };
+        scripts(part.motions, &part.key, &placed, places, objects)
     }
 
     /// The springs that pull softly scripted parts; `first` is the object's first vertex, `mass` that of the mesh's vertices.
@@ -319,7 +352,7 @@ impl<'a> Object<'a> {
 }
 
 /// The rotation about x, then y, then z, in degrees; quarter turns to the bit.
-fn rotation(degrees: [f64; 3]) -> DMat3 {
+pub(super) fn rotation(degrees: [f64; 3]) -> DMat3 {
     let [(sx, cx), (sy, cy), (sz, cz)] = degrees.map(sincos_degrees);
     let about_x = DMat3::from_cols(DVec3::X, DVec3::new(0.0, cx, sx), DVec3::new(0.0, -sx, cx));
     let about_y = DMat3::from_cols(DVec3::new(cy, 0.0, -sy), DVec3::Y, DVec3::new(sy, 0.0, cy));

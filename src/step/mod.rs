@@ -14,6 +14,7 @@ mod interval;
 mod looking;
 mod report;
 mod settings;
+mod staging;
 mod tangles;
 
 use std::sync::Arc;
@@ -38,6 +39,7 @@ pub(crate) use interval::{Before, Interval, Refusal, Settled, Span, Terms};
 use report::timed;
 pub use report::{Figures, ImpactCount, Phases};
 pub use settings::{OnPinch, OnTangle, Settings, TimeSettings, VelocityUpdate};
+pub use staging::Staging;
 use tangles::Cure;
 
 /// What [`Simulation::new`] is made of.
@@ -56,6 +58,8 @@ pub struct Setup {
     pub script: Script,
     /// The collision step.
     pub settings: Settings,
+    /// What changes on the way.
+    pub staging: Staging,
 }
 
 /// Cloth in motion: a certified state and what moves it on.
@@ -80,6 +84,7 @@ pub struct Simulation {
     surfaces: Surfaces,
     script: Script,
     settings: Settings,
+    staging: Staging,
     collider: Collider,
     state: Verified,
     tick: u64,
@@ -151,6 +156,7 @@ impl Simulation {
             surfaces,
             script,
             settings,
+            staging,
         } = setup;
         settings.check()?;
         let count = mesh.vertex_count();
@@ -172,6 +178,7 @@ impl Simulation {
             surfaces,
             script,
             settings,
+            staging,
             collider,
             state,
             tick: 0,
@@ -385,6 +392,7 @@ impl Simulation {
         if self.script.lets_go(self.frame()) {
             self.dynamics.hold(&self.script.held(self.frame()));
         }
+        self.set_the_stage();
         let end = (self.frame() + 1) * TICKS_PER_FRAME;
         let mut report = Figures {
             frame: self.frame() + 1,
@@ -441,6 +449,21 @@ impl Simulation {
         report.phases.audit_ms += spent;
         report.phases.wall_ms = 1e3 * wall.elapsed().as_secs_f64();
         Ok(report)
+    }
+
+    /// What the scene changes on the way, as it is in the coming frame.
+    fn set_the_stage(&mut self) {
+        if self.staging.is_empty() {
+            return;
+        }
+        let (frame, fps) = (self.frame(), self.settings.fps);
+        self.dynamics.stage(&self.staging.forces(frame, fps));
+        if let Some(friction) = self.staging.friction(frame, fps) {
+            for &[a, b] in &self.staging.pairs {
+                let set = self.surfaces.set_friction(a, b, friction);
+                set.expect("the scene has checked the values");
+            }
+        }
     }
 
     /// Opens a door, by name, where the shortest interval was refused and the scene lets it; says
@@ -505,6 +528,8 @@ impl Simulation {
         report.smallest_gap_share = least(|near| near.gap / near.threshold);
         let out_of_order = layers::out_of_order(mesh, x, &self.surfaces, &near);
         report.out_of_order = out_of_order.iter().map(|cloths| cloths.places).sum();
+        let seams = self.dynamics.seams(x);
+        (report.open_stitches, report.widest_stitch) = (seams.open, seams.worst);
         report.kinetic_energy = self.kinetic_energy();
         let strain = self.dynamics.strain(x);
         report.strain_over = strain.over as usize;

@@ -185,6 +185,12 @@ pub struct Figures {
     /// Places at the end of the last frame where a cloth of a higher layer lies inside one of a lower layer, see [`crate::Simulation::out_of_order`].
     #[serde(default)]
     pub out_of_order: usize,
+    /// Stitches of seams at the end that are farther apart than half as much again as their gap.
+    #[serde(default)]
+    pub open_stitches: usize,
+    /// Largest distance of a stitch at the end beyond its gap, in metres; none without seams.
+    #[serde(default)]
+    pub widest_stitch: Option<f64>,
     /// `Σ m |x_new − x0|²` of touched vertices, in kg·m².
     pub kept: f64,
     /// `Σ m |x1 − x0|²` of touched vertices, in kg·m².
@@ -313,6 +319,8 @@ impl AddAssign<&Self> for Figures {
         self.smallest_gap = least([self.smallest_gap, later.smallest_gap]);
         self.smallest_gap_share = least([self.smallest_gap_share, later.smallest_gap_share]);
         self.out_of_order = later.out_of_order;
+        self.open_stitches = later.open_stitches;
+        self.widest_stitch = later.widest_stitch;
         self.kept += later.kept;
         self.wanted += later.wanted;
         self.slid += later.slid;

@@ -51,6 +51,11 @@ fn run_page(page: &str) -> usize {
         if let Some((_, file)) = head.split_once("file=") {
             fs::write(folder.path().join(file), &text).unwrap();
         }
+        if head == "copy" {
+            for path in text.lines().map(|path| guide().join("../..").join(path)) {
+                fs::copy(&path, folder.path().join(path.file_name().unwrap())).unwrap();
+            }
+        }
         if !head.starts_with("sh") {
             continue;
         }

@@ -328,7 +328,16 @@ fn soft_pins_and_open_seams_have_their_derivatives() {
         })
         .collect();
     let x = shaken(&rest, 0.05, 41);
-    let seam = Seam::new(vec![[0, 6], [2, 8]], &rest, 0.01);
+    // a vertex with an edge, two edges, and two edges that share a vertex
+    let link = |edges, along| Link::new(edges, along, &rest);
+    let seam = Seam {
+        links: vec![
+            link([[0, 0], [7, 8]], [0.0, 0.3]),
+            link([[1, 2], [6, 7]], [0.6, 0.2]),
+            link([[3, 4], [4, 8]], [0.1, 0.7]),
+        ],
+        ..Seam::new(vec![[0, 6], [2, 8]], &rest, 0.01)
+    };
     let none = Fabric {
         stretch: [0.0; 2],
         shear: 0.0,
@@ -347,7 +356,12 @@ fn soft_pins_and_open_seams_have_their_derivatives() {
             .map(|p| p.energy(rest[p.node as usize], x))
             .sum();
         let seams: f64 = elements.stitches.iter().map(|s| s.at(time).energy(x)).sum();
-        pins + seams
+        let links: f64 = elements
+            .edge_stitches
+            .iter()
+            .map(|s| s.energy(time, x))
+            .sum();
+        pins + seams + links
     };
     let force = |x: &[DVec3], f: &mut [DVec3]| {
         for pin in &elements.pins {
@@ -355,6 +369,9 @@ fn soft_pins_and_open_seams_have_their_derivatives() {
         }
         for stitch in &elements.stitches {
             stitch.at(time).add_force(x, f);
+        }
+        for stitch in &elements.edge_stitches {
+            stitch.add_force(time, x, f);
         }
     };
     let product = |d: &[DVec3]| {

@@ -9,22 +9,25 @@ mod check;
 mod file;
 mod grids;
 mod mesh;
+mod pattern;
 mod rings;
 mod sphere;
 mod tangle;
 
-use glam::DVec3;
+use glam::{DVec2, DVec3};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::check::Check;
-pub use self::file::FromFile;
+pub use self::file::{Bones, FromFile, Up};
+pub(super) use self::file::{bounds, likely_scale};
 pub use self::grids::{Crevice, Cuboid, Plane, Prism, Sheet, Trough};
 pub use self::mesh::Given;
+pub use self::pattern::Pattern;
 pub use self::rings::{Cone, Cylinder, Disc, Funnel, Needle, Skirt, Tube, Wire};
 pub use self::sphere::Sphere;
 pub use self::tangle::Tangle;
-use crate::io::Attribute;
+use crate::io::{Attribute, Uv};
 
 /// What every shape can tell of itself.
 trait Generator {
@@ -65,8 +68,12 @@ pub enum Shape {
     Wire(Wire),
     Tangle(Tangle),
     File(FromFile),
+    Pattern(Pattern),
     Mesh(Given),
 }
+
+/// A point of an edge: its two vertices and how far along it is; the same vertex twice for a vertex.
+pub type SewnPoint = ([u32; 2], f64);
 
 /// Vertices and faces of a shape.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -79,6 +86,14 @@ pub struct Triangles {
     pub attributes: Vec<Attribute>,
     /// Where the vertices would be without bending and far from themselves, in metres; none if that is as they are.
     pub flat: Vec<DVec3>,
+    /// For each face its corners on paper (warp, weft), in metres: the shape that it has without forces. None if that is as it lies.
+    pub material: Vec<[DVec2; 3]>,
+    /// Texture coordinates, if a mesh file has some.
+    pub uv: Option<Uv>,
+    /// Points that its pattern says are sewn together.
+    pub stitches: Vec<[SewnPoint; 2]>,
+    /// What moves it, if its file says so.
+    pub bones: Option<Bones>,
 }
 
 impl Triangles {
@@ -111,6 +126,7 @@ impl Shape {
             Self::Wire(shape) => shape,
             Self::Tangle(shape) => shape,
             Self::File(shape) => shape,
+            Self::Pattern(shape) => shape,
             Self::Mesh(shape) => shape,
         }
     }

@@ -2,6 +2,7 @@
 
 mod builtin;
 mod compare;
+mod garments;
 mod golden;
 mod outcome;
 mod scene_keys;
