@@ -24,16 +24,16 @@ const BOTTOM: f64 = 22.0;
 /// Width of the curve that is drawn last; those below it are wider, so that curves that are equal are all seen.
 const THIN: f64 = 1.6;
 /// How much wider the lowest curve is.
-const WIDER: f64 = 4.0;
+const WIDER: f64 = 2.5;
 
 const STYLE: &str = "\
 body { font: 15px/1.45 system-ui, sans-serif; margin: 0 auto; max-width: 86em; padding: 1.5em 1.5em 3em; color: #23262b; }
 h1 { font-size: 1.5em; margin: 0 0 .4em; } h3 { font-size: 1em; margin: 0; }
 pre { background: #f4f5f6; padding: .8em 1em; border-radius: 4px; overflow-x: auto; }
 table { border-collapse: collapse; margin: .5em 0 1.5em; } th, td { padding: .25em .8em; text-align: right; border-bottom: 1px solid #d4d7db; }
-th:first-child, td:first-child { text-align: left; padding-left: 0; }
+th:first-child, td:first-child { text-align: left; padding-left: 0; white-space: nowrap; }
 .plots, .pictures { display: grid; gap: 1.2em 1.8em; grid-template-columns: repeat(auto-fill, minmax(min(34em, 100%), 1fr)); margin: 1.5em 0; }
-.pictures { grid-template-columns: repeat(auto-fill, minmax(min(17em, 100%), 1fr)); }
+.pictures { grid-template-columns: repeat(auto-fill, minmax(min(22em, 100%), 1fr)); }
 figure { margin: 0; } img { display: block; width: 100%; border-radius: 4px; } figcaption, .legend, .zero { color: #5a616b; }
 svg { display: block; width: 100%; height: auto; } .legend span { margin-right: 1.2em; white-space: nowrap; }
 .stopped { color: #b21821; white-space: pre-wrap; }
@@ -115,14 +115,30 @@ fn plot(curves: &[Curve<'_>]) -> String {
     });
     let first = first.min(last);
     let span = (last - first).max(1) as f64;
-    let top = round_up(curves.iter().flat_map(Curve::values).fold(0.0, f64::max));
+    let values = || curves.iter().flat_map(Curve::values);
+    let (low, top) = (values().fold(0.0, f64::min), values().fold(0.0, f64::max));
+    let low = if low < 0.0 { -round_up(-low) } else { 0.0 };
+    let top = if top > 0.0 || low == 0.0 {
+        round_up(top)
+    } else {
+        0.0
+    };
     let at_x = |frame: u64| LEFT + (width - LEFT - RIGHT) * (frame - first) as f64 / span;
-    let at_y = |value: f64| TOP + (height - TOP - BOTTOM) * (1.0 - value.clamp(0.0, top) / top);
+    let at_y = |value: f64| {
+        let share = (value.clamp(low, top) - low) / (top - low);
+        TOP + (height - TOP - BOTTOM) * (1.0 - share)
+    };
     let (right, zero) = (width - RIGHT, at_y(0.0));
     let mut svg =
         format!("<svg viewBox=\"0 0 {width} {height}\" font-size=\"12\" fill=\"#5a616b\">");
-    for share in [0.0, 0.5, 1.0] {
-        let (value, colour) = (share * top, if share == 0.0 { "#888" } else { "#e2e4e7" });
+    let mut ticks = match (low < 0.0, top > 0.0) {
+        (true, true) => vec![low, top],
+        (true, false) => vec![low, 0.5 * low],
+        (false, _) => vec![0.5 * top, top],
+    };
+    ticks.push(0.0); // last, over the others
+    for value in ticks {
+        let colour = if value == 0.0 { "#888" } else { "#e2e4e7" };
         let _ = write!(
             svg,
             "<path d=\"M{LEFT} {y:.1}H{right}\" stroke=\"{colour}\"/>\
@@ -140,7 +156,7 @@ fn plot(curves: &[Curve<'_>]) -> String {
          <text x=\"{right}\" y=\"{below}\" text-anchor=\"end\">frame {last}</text>"
     );
     let above = |k: usize| (curves.len() - 1 - k) as f64;
-    let wider = (WIDER / above(0).max(1.0)).min(2.0);
+    let wider = (WIDER / above(0).max(1.0)).min(1.5);
     for (k, curve) in curves.iter().enumerate() {
         let mut path = String::new();
         let mut pen = 'M';
@@ -328,7 +344,7 @@ mod tests {
         let same = "d=\"M62.0 168.0L347.0 88.0L632.0 8.0\"";
         assert_eq!(page.matches(same).count(), 2, "{page}");
         assert!(
-            page.contains("stroke=\"red\" stroke-width=\"3.6\"")
+            page.contains("stroke=\"red\" stroke-width=\"3.1\"")
                 && page.contains("stroke=\"blue\" stroke-width=\"1.6\"")
         );
         assert!(
@@ -354,6 +370,27 @@ mod tests {
         assert!(
             svg.contains("d=\"M62.0 8.0M632.0 8.0\"") && svg.contains('×'),
             "{svg}"
+        );
+    }
+
+    #[test]
+    fn values_below_zero_are_plotted_below_the_axis() {
+        let curve = |values: [f64; 3]| Curve {
+            name: "one",
+            colour: "red",
+            points: (1..).zip(values.map(Some)).collect(),
+            failed: vec![],
+        };
+        let below = plot(&[curve([0.0, -2.0, -4.0])]);
+        assert!(
+            below.contains("d=\"M62.0 8.0L347.0 88.0L632.0 168.0\""),
+            "{below}"
+        );
+        assert!(below.contains(">-4</text>") && below.contains(">-2</text>"));
+        let both = plot(&[curve([-4.0, 0.0, 4.0])]);
+        assert!(
+            both.contains("d=\"M62.0 168.0L347.0 88.0L632.0 8.0\""),
+            "{both}"
         );
     }
 

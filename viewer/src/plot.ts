@@ -70,7 +70,7 @@ export class Plot {
       c.fillText(short(top), ratio * (LEFT - 6), ratio * (TOP + 9));
       c.fillText("0", ratio * (LEFT - 6), y(0));
       c.textAlign = "left";
-      c.fillText(title, ratio * (LEFT + 4), ratio * (TOP + 9));
+      c.fillText(title, ratio * (LEFT + 6), ratio * (TOP + 14));
       c.strokeStyle = "#b9bec5";
       c.lineWidth = ratio;
       c.strokeRect(x(0), ratio * TOP, x(last) - x(0), y(0) - ratio * TOP);

@@ -1,86 +1,11 @@
-// Drives the page in headless Chromium: `node test/drive.mjs PERCALE [SCREENSHOT-FOLDER]`. Ends with code 1 if anything is not as it should be.
+// Drives the page in headless Chromium: `node test/drive.mjs PERCALE`; PART=aRun,play does these parts only.
+// Ends with code 1 if anything is not as it should be.
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { chromium } from "playwright-core";
-
-const percale = resolve(process.argv[2] ?? "../target/release/percale");
-const pictures = process.argv[3];
-const work = mkdtempSync(join(tmpdir(), "percale-viewer-"));
-const servers = [];
-const complaints = [];
-const began = Date.now();
-const say = (text) => console.log(`${((Date.now() - began) / 1000).toFixed(1).padStart(6)} s  ${text}`);
-
-function run(...args) {
-  const done = spawnSync(percale, args, { encoding: "utf8" });
-  assert.equal(done.status, 0, `percale ${args.join(" ")}: ${done.stderr}`);
-  return done.stdout;
-}
-
-async function serve(...args) {
-  return (await start(...args)).url;
-}
-
-async function start(...args) {
-  const server = spawn(percale, [...args, "--no-open"], { stdio: ["ignore", "pipe", "pipe"] });
-  servers.push(server);
-  let errors = "";
-  server.stderr.on("data", (data) => (errors += data));
-  return new Promise((found, failed) => {
-    server.stdout.once("data", (data) => found({ url: String(data).trim(), server }));
-    server.once("exit", () => failed(new Error(`percale ${args.join(" ")}: ${errors}`)));
-  });
-}
-
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-  args: ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run"],
-});
-
-async function open(url, size = { width: 900, height: 600 }) {
-  const page = await browser.newPage({ viewport: size });
-  page.on("console", (message) => ["error", "warning"].includes(message.type()) && !/GPU stall|GL Driver/.test(message.text()) && !page.mayComplain && complaints.push(`${url}: ${message.text()}`));
-  page.on("pageerror", (error) => complaints.push(`${url}: ${error.message}`));
-  await page.goto(url);
-  await until(page, "the first frame", "window.percale && percale.state().updates > 0");
-  return page;
-}
-
-/** Waits until an expression is true in the page; the page's policy forbids it to evaluate texts itself. */
-async function until(page, what, expression, seconds = 30) {
-  const end = Date.now() + 1000 * seconds;
-  for (;;) {
-    if (await page.evaluate(expression)) return;
-    if (Date.now() > end) assert.fail(`no ${what} after ${seconds} s: ${JSON.stringify(await page.evaluate("window.percale?.state()"))}`);
-    await new Promise((done) => setTimeout(done, 50));
-  }
-}
-
-const state = (page) => page.evaluate("percale.state()");
-/** The canvas as it is after the next picture was drawn. */
-const picture = (page) =>
-  page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(document.querySelector("#view canvas").toDataURL())))));
-const text = (page, selector) => page.locator(selector).textContent();
-const shot = async (page, name) => pictures && (await page.screenshot({ path: join(pictures, `${name}.png`) }));
-
-async function changes(page, what, action) {
-  const before = await picture(page);
-  await action();
-  const end = Date.now() + 15000;
-  while ((await picture(page)) === before) {
-    assert.ok(Date.now() < end, `${what}: the picture stays the same`);
-  }
-  say(what);
-}
-
-async function seek(page, frame) {
-  await page.locator("#scrub").fill(String(frame));
-  await until(page, `frame ${frame}`, `percale.state().shown === ${frame}`);
-}
+import { all, changes, endsWithUs, open, percale, run, say, seek, serve, start, state, text, until, work } from "./browser.mjs";
 
 async function aRun() {
   const folder = join(work, "drop");
@@ -171,7 +96,7 @@ async function nothingThrough() {
     camera.lookAt(controls.target);
     controls.update();
   });
-  for (let n = 14; n <= 24; n += 2) {
+  for (let n = 14; n <= 24; n++) {
     await seek(page, n);
     const count = await ofBall();
     assert.equal(count, 0, `frame ${n}: ${count} pixels of the ball are seen through the cloth`);
@@ -185,7 +110,6 @@ async function nothingThrough() {
 async function meshes() {
   const still = await open(await serve("view", "tangles/closed"));
   await until(still, "names of paths", `/CLOSED/.test(document.querySelector("#legend").textContent)`);
-  await shot(still, "paths");
   assert.equal(await still.locator("#time").isHidden(), true, "there is nothing to play");
   await changes(still, "paths of a mesh", () => still.uncheck("#paths"));
   await still.close();
@@ -202,7 +126,7 @@ async function meshes() {
 async function following() {
   const folder = join(work, "going");
   const going = spawn(percale, ["run", "drop", "--small", "--frames", "60", "-o", folder, "--set", "cloth.0.shape.cells=[24, 24]"], { stdio: "ignore" });
-  servers.push(going);
+  endsWithUs(going);
   while (!statSync(join(folder, "checkpoint"), { throwIfNoEntry: false })) await new Promise((done) => setTimeout(done, 20));
   const page = await open(await serve("view", folder));
   await until(page, "end of the run", "percale.state().complete && percale.state().frames === 61", 90);
@@ -215,7 +139,7 @@ async function following() {
 async function changing() {
   const folder = join(work, "changing");
   const killed = spawn(percale, ["run", "drop", "--small", "-o", folder, "--set", "cloth.0.shape.cells=[48, 48]"], { stdio: "ignore" });
-  servers.push(killed);
+  endsWithUs(killed);
   while (!statSync(join(folder, "frames.jsonl"), { throwIfNoEntry: false })?.size) await new Promise((done) => setTimeout(done, 20));
   const { url, server } = await start("view", folder);
   const page = await open(url);
@@ -290,7 +214,6 @@ async function play() {
   await page.mouse.down();
   await page.mouse.move(px + 10, py - 110, { steps: 6 });
   await until(page, "cloth that follows the mouse", `percale.vertex(${middle})[1] > ${x[1] + 0.08}`, 20);
-  await shot(page, "play");
   await page.mouse.up();
   say("drags");
   const drift = async () => page.evaluate("Array.from({length: 1024}, (_, v) => percale.vertex(v)[0]).reduce((a, b) => a + b) / 1024");
@@ -329,20 +252,5 @@ async function play() {
   await page.close();
 }
 
-let code = 0;
-try {
-  const parts = [aRun, nothingThrough, meshes, refused, following, changing, speed, play];
-  const wanted = (part) => !process.env.PART || process.env.PART.split(",").includes(part.name);
-  for (const part of parts.filter(wanted)) await part();
-  assert.deepEqual(complaints, [], "what the browser complained of");
-  say("all as it should be");
-} catch (error) {
-  console.error(error);
-  console.error(complaints.join("\n"));
-  code = 1;
-} finally {
-  await browser.close();
-  for (const server of servers) server.kill();
-  rmSync(work, { recursive: true, force: true });
-}
-process.exit(code);
+const parts = [aRun, nothingThrough, meshes, refused, following, changing, speed, play];
+await all(parts.filter((part) => !process.env.PART || process.env.PART.split(",").includes(part.name)));
