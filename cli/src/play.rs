@@ -704,7 +704,7 @@ mod tests {
 
     #[test]
     fn the_page_has_the_thickness_of_the_simulation() {
-        let text = "frames = 1\n[[cloth]]\nshape = { kind = \"sheet\", size = [6.0, 3.0], cells = [40, 20] }\n";
+        let text = "frames = 1\n[[cloth]]\nname = \"sheet\"\nshape = { kind = \"sheet\", size = [6.0, 3.0], cells = [40, 20] }\n";
         let scene = Scene::from_text(text, "sheet.toml").unwrap();
         let simulation = scene.build().unwrap();
         let thickness = simulation.surfaces().thickness()[0];

@@ -287,8 +287,7 @@ fn the_page_has_the_thickness_of_the_scene_at_rest() {
     let folder = tempfile::tempdir().unwrap();
     let scene = folder.path().join("sheet.toml");
     // edges of a sheet of 2 m x 1 m in two squares: seven of 1 m and two diagonals
-    let text =
-        "frames = 1\n[[cloth]]\nshape = { kind = \"sheet\", size = [2.0, 1.0], cells = [2, 1] }\n";
+    let text = "frames = 1\n[[cloth]]\nname = \"sheet\"\nshape = { kind = \"sheet\", size = [2.0, 1.0], cells = [2, 1] }\n";
     fs::write(&scene, text).unwrap();
     let out = folder.path().join("out").to_str().unwrap().to_string();
     let done = finished(&["run", scene.to_str().unwrap(), "-o", &out]);
