@@ -233,9 +233,7 @@ impl Show {
             Frames::Still(_) => (true, None),
         };
         let (run, is_written) = match &self.frames {
-            Frames::Run { run, dir, .. } => {
-                (&run[..], !complete && is_being_written(dir))
-            }
+            Frames::Run { run, dir, .. } => (&run[..], !complete && is_being_written(dir)),
             Frames::Still(_) => (&self.title[..], false),
         };
         let reports = self.reports();
