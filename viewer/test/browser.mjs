@@ -53,7 +53,11 @@ export async function open(url, size = { width: 900, height: 600 }, prepare = (p
 export async function until(page, what, expression, seconds = 30) {
   const end = Date.now() + 1000 * seconds;
   for (;;) {
-    if (await page.evaluate(expression)) return;
+    // a page that is loaded anew while it is asked has no answer yet
+    const isSo = page.evaluate(expression).catch((error) => {
+      if (!/context was destroyed/.test(error.message)) throw error;
+    });
+    if (await isSo) return;
     if (Date.now() > end) assert.fail(`no ${what} after ${seconds} s: ${JSON.stringify(await page.evaluate("window.percale?.state()"))}`);
     await new Promise((done) => setTimeout(done, 50));
   }
