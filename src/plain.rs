@@ -398,11 +398,10 @@ impl Stepper {
         }
         let (x0, x1) = self.ends(x0, x1, obstacle)?;
         let mesh = Arc::clone(self.collider.mesh());
-        let cloth = &x0[..self.count];
         let inverse_mass = self.inverse_mass(&mesh, &x0);
         let thickness = match self.terms.thickness {
             Some(thickness) => thickness,
-            None => 0.01 * mean_edge(&mesh, cloth),
+            None => Surfaces::default_thickness(&mesh, &x0),
         };
         let mut rest = x0.clone();
         if let Some(own) = &self.terms.rest {
@@ -529,16 +528,6 @@ impl Stepper {
         })?;
         Ok(x)
     }
-}
-
-/// Mean length of the edges of the first vertices, in metres.
-fn mean_edge(mesh: &Mesh, x: &[DVec3]) -> f64 {
-    let edges = mesh.edges().iter();
-    let own = edges.filter(|edge| (edge[0] as usize) < x.len());
-    let lengths: Vec<f64> = own
-        .map(|&[a, b]| (x[a as usize] - x[b as usize]).length())
-        .collect();
-    lengths.iter().sum::<f64>() / lengths.len() as f64
 }
 
 fn check_vertices(argument: &'static str, vertices: &[u32], count: usize) -> Result<(), CallError> {

@@ -21,4 +21,4 @@ export CHROMIUM
 npm ci --silent --no-audit --no-fund
 npm run --silent check
 npm run --silent verify
-node test/drive.mjs "${1:-../target/release/percale}" "${@:2}"
+node test/drive.mjs "${1:-../target/release/percale}"

@@ -1,6 +1,6 @@
 //! `percale compare`: methods side by side, from the same states.
 
-pub(crate) mod page;
+mod page;
 
 use std::fmt::Write as _;
 use std::fs;
@@ -66,7 +66,7 @@ pub(crate) struct Compare {
 }
 
 /// Size of a picture, in pixels.
-const PICTURE: [u32; 2] = [320, 240];
+const PICTURE: [u32; 2] = [480, 360];
 
 impl Compare {
     /// The methods, each ready to start, and how many frames they are compared over.

@@ -12,6 +12,7 @@ mod forecast;
 mod inputs;
 mod interrupt;
 mod output;
+mod page;
 mod play;
 mod progress;
 mod render;

@@ -34,6 +34,8 @@ use crate::view::touch::Toucher;
 
 /// Frames that are on their way and not yet shown, at most: more would be seen late.
 const AHEAD: u64 = 2;
+/// How long one looks for a message that may be there.
+const SHORT: Duration = Duration::from_millis(1);
 /// How long a page waits for another one to go away, such as itself before it was loaded anew.
 const WAIT: Duration = Duration::from_secs(2);
 /// Radius of what a hand takes hold of, as a share of the cloth's extent at the start: a single vertex could not lift a cloth.
@@ -106,7 +108,7 @@ enum Wish {
     Ack(u64),
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Setting {
     friction: Option<f64>,
@@ -115,6 +117,18 @@ struct Setting {
     /// Along x, m/s.
     wind: Option<f64>,
     response: Option<String>,
+}
+
+impl Setting {
+    /// What is asked for later counts.
+    fn then(self, later: Self) -> Self {
+        Self {
+            friction: later.friction.or(self.friction),
+            thickness: later.thickness.or(self.thickness),
+            wind: later.wind.or(self.wind),
+            response: later.response.or(self.response),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -138,6 +152,12 @@ struct Game {
     first: Scene,
     /// With the settings of the page.
     scene: Scene,
+    /// Which of the methods in the page's list it has.
+    response: String,
+    /// Settings that wait until all that the page has sent is read: each makes a new simulation.
+    waiting: Option<Setting>,
+    /// Settings that the page has sent, and those that were made or refused.
+    sets: [u64; 2],
     simulation: Simulation,
     /// The last whole frame.
     last: Checkpoint,
@@ -157,12 +177,14 @@ impl Game {
     fn new(title: String, scene: Scene, simulation: Simulation) -> Result<Self, Failure> {
         let start = simulation.checkpoint();
         let mesh = simulation.state().mesh();
-        let thickness = show::thickness_of(&scene, mesh, &start.x);
         Ok(Self {
             title,
             first: scene.clone(),
-            toucher: Toucher::new(mesh, thickness, start.x.clone()),
+            toucher: Toucher::new(mesh, simulation.surfaces()),
             scene,
+            response: OWN.into(),
+            waiting: None,
+            sets: [0; 2],
             simulation,
             last: start.clone(),
             start,
@@ -189,19 +211,38 @@ impl Game {
         };
         let looks = Looks::of(mesh, Source::Still(mesh, &self.start.x), &[0], camera)?;
         let methods: Vec<&str> = [OWN].iter().chain(Stage::NAMES).copied().collect();
-        let thickness = show::thickness_of(&self.scene, mesh, &self.start.x);
+        let thickness = show::thickness_of(&self.scene, mesh, self.simulation.surfaces());
         Ok(json!({
             "title": self.title, "kind": "play", "fps": self.scene.fps, "thickness": thickness,
-            "frames": 1, "complete": false, "stopped": null, "reports": [],
+            "frames": 1, "complete": false, "written": false, "stopped": null, "reports": [],
             "bodies": looks.bodies, "camera": looks.camera,
-            "controls": {
-                "friction": self.scene.friction, "thickness": thickness,
-                "wind": self.scene.dynamics.air.wind[0], "response": OWN, "methods": methods,
-            },
+            "methods": methods, "settings": self.settings(),
         }))
     }
 
+    /// Where the sliders of the page have to stand.
+    fn settings(&self) -> Value {
+        let mesh = self.simulation.state().mesh();
+        let thickness = show::thickness_of(&self.scene, mesh, self.simulation.surfaces());
+        json!({
+            "friction": self.scene.friction, "thickness": thickness,
+            "wind": self.scene.dynamics.air.wind[0], "response": self.response,
+        })
+    }
+
+    /// Takes a wish; settings are kept until [`Game::settle`], or a wish that comes after them.
     fn wish(&mut self, wish: Wish) {
+        let wish = match wish {
+            Wish::Set(later) => {
+                self.sets[0] += 1;
+                self.waiting = Some(self.waiting.take().unwrap_or_default().then(later));
+                return;
+            }
+            wish => wish,
+        };
+        if !matches!(wish, Wish::Drag(_) | Wish::Ack(_)) {
+            self.settle();
+        }
         match wish {
             Wish::Run(runs) => self.is_running = runs,
             Wish::Step(count) => {
@@ -217,15 +258,21 @@ impl Game {
                     self.fail(error.to_string());
                 }
             }
-            Wish::Set(setting) => {
-                if let Err(failure) = self.set(&setting) {
-                    self.failure = Some(format!("not changed: {failure}"));
-                }
-            }
             Wish::Drag(drag) => self.drag(drag),
             Wish::Touches(shows) => self.shows_touches = shows,
-            Wish::Ack(_) => {}
+            Wish::Set(_) | Wish::Ack(_) => {}
         }
+    }
+
+    /// Makes the simulation that the settings ask for, if any wait.
+    fn settle(&mut self) {
+        let Some(setting) = self.waiting.take() else {
+            return;
+        };
+        if let Err(failure) = self.set(&setting) {
+            self.failure = Some(format!("not changed: {failure}"));
+        }
+        self.sets[1] = self.sets[0];
     }
 
     fn fail(&mut self, why: String) {
@@ -244,7 +291,8 @@ impl Game {
             changes.push(("thickness", float(thickness)));
         }
         if let Some(wind) = setting.wind {
-            changes.push(("dynamics.air.wind", format!("[{}, 0.0, 0.0]", float(wind))));
+            let [_, y, z] = self.scene.dynamics.air.wind.map(float);
+            changes.push(("dynamics.air.wind", format!("[{}, {y}, {z}]", float(wind))));
             if self.scene.dynamics.air.density == 0.0 {
                 changes.push(("dynamics.air.density", float(AIR)));
             }
@@ -259,11 +307,12 @@ impl Game {
         let scene = self.scene.clone().set_all(changes)?;
         let mut simulation = scene.build()?;
         simulation.restore(self.last.clone())?;
-        let mesh = simulation.state().mesh();
-        let thickness = show::thickness_of(&scene, mesh, &self.start.x);
-        self.toucher = Toucher::new(mesh, thickness, self.start.x.clone());
+        self.toucher = Toucher::new(simulation.state().mesh(), simulation.surfaces());
         self.simulation = simulation;
         self.scene = scene;
+        if let Some(response) = &setting.response {
+            self.response.clone_from(response);
+        }
         self.failure = None;
         Ok(())
     }
@@ -351,6 +400,7 @@ impl Game {
         let head = json!({
             "number": number, "frame": self.simulation.frame(), "running": self.is_running,
             "failure": self.failure, "report": self.report.take(), "paths": paths,
+            "settings": self.settings(), "sets": self.sets[1],
         });
         let mut bytes = head.to_string().into_bytes();
         let length = bytes.len() as u32;
@@ -464,6 +514,7 @@ fn talk(game: &Mutex<Game>, mut socket: Socket) {
     };
     let _ = game.simulation.pull(Vec::new());
     (game.hand, game.is_running, game.shows_touches) = (None, false, false);
+    (game.waiting, game.sets) = (None, [0; 2]);
     let _ = play(&mut game, &mut socket);
 }
 
@@ -486,9 +537,10 @@ fn play(game: &mut Game, socket: &mut Socket) -> Result<(), Box<Error>> {
             let is_idle = !game.is_running && game.steps == 0;
             let is_ahead = sent >= shown + AHEAD;
             let left = due.saturating_duration_since(Instant::now());
-            let patience = match is_idle || is_ahead {
-                true => Duration::from_millis(50),
-                false => left.clamp(Duration::from_millis(1), frame),
+            let patience = match game.waiting.is_some() {
+                true => SHORT,
+                false if is_idle || is_ahead => Duration::from_millis(50),
+                false => left.clamp(SHORT, frame),
             };
             let _ = socket.get_ref().set_read_timeout(Some(patience));
             match socket.read() {
@@ -512,6 +564,10 @@ fn play(game: &mut Game, socket: &mut Socket) -> Result<(), Box<Error>> {
                 Err(Error::Io(error))
                     if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) =>
                 {
+                    if game.waiting.is_some() {
+                        game.settle();
+                        break; // to show it
+                    }
                     if !is_idle && !is_ahead && Instant::now() >= due {
                         break;
                     }
@@ -541,6 +597,7 @@ mod tests {
 
     fn wish(game: &mut Game, text: &str) {
         game.wish(serde_json::from_str(text).unwrap());
+        game.settle();
     }
 
     fn steps(game: &mut Game, count: u32) {
@@ -595,6 +652,64 @@ mod tests {
             game.failure
         );
         assert_eq!(game.scene.friction, 1.0, "what is wrong changes nothing");
+    }
+
+    #[test]
+    fn settings_that_wait_are_made_at_once_and_the_page_is_told_what_holds() {
+        let mut game = game();
+        let shown = |game: &mut Game| -> Value {
+            let message = game.message(1);
+            let length = u32::from_le_bytes(message[..4].try_into().unwrap()) as usize;
+            serde_json::from_slice(&message[4..4 + length]).unwrap()
+        };
+        for friction in 1..=30 {
+            let set = format!(
+                r#"{{"set": {{"friction": {}}}}}"#,
+                0.05 * f64::from(friction)
+            );
+            game.wish(serde_json::from_str(&set).unwrap());
+        }
+        game.wish(serde_json::from_str(r#"{"set": {"response": "impulses"}}"#).unwrap());
+        assert_eq!(
+            game.scene.friction, game.first.friction,
+            "nothing was made yet"
+        );
+        assert_eq!(shown(&mut game)["sets"], 0);
+        game.settle();
+        assert_eq!((game.scene.friction, game.sets), (1.5, [31, 31]));
+        let head = shown(&mut game);
+        assert_eq!(head["sets"], 31);
+        assert_eq!(head["settings"]["friction"], 1.5);
+        assert_eq!(head["settings"]["response"], "impulses");
+        // a page that is loaded anew is told the same; what is refused is answered too, and changes nothing
+        wish(&mut game, r#"{"set": {"friction": -1}}"#);
+        let head = shown(&mut game);
+        assert_eq!(head["sets"], 32);
+        assert_eq!(head["settings"]["friction"], 1.5);
+        // a wish after a setting finds it made
+        game.wish(serde_json::from_str(r#"{"set": {"friction": 0.1}}"#).unwrap());
+        game.wish(Wish::Step(1));
+        assert_eq!(game.scene.friction, 0.1);
+    }
+
+    #[test]
+    fn wind_along_x_leaves_the_rest_of_it() {
+        let scene = Scene::load_variant("drop", Variant::Small).unwrap();
+        let scene = scene.set("dynamics.air.wind", "[1.0, 2.0, 3.0]").unwrap();
+        let simulation = scene.build().unwrap();
+        let mut game = Game::new("drop".into(), scene, simulation).unwrap();
+        wish(&mut game, r#"{"set": {"wind": -4}}"#);
+        assert_eq!(game.scene.dynamics.air.wind, [-4.0, 2.0, 3.0]);
+    }
+
+    #[test]
+    fn the_page_has_the_thickness_of_the_simulation() {
+        let text = "frames = 1\n[[cloth]]\nname = \"sheet\"\nshape = { kind = \"sheet\", size = [6.0, 3.0], cells = [40, 20] }\n";
+        let scene = Scene::from_text(text, "sheet.toml").unwrap();
+        let simulation = scene.build().unwrap();
+        let thickness = simulation.surfaces().thickness()[0];
+        let game = Game::new("drop".into(), scene, simulation).unwrap();
+        assert_eq!(game.settings()["thickness"], thickness);
     }
 
     #[test]

@@ -82,7 +82,7 @@ impl Resolve {
         let inverse_mass = self.inverse_masses(&mesh, &x0, count)?;
         let thickness = self
             .thickness
-            .unwrap_or_else(|| 0.01 * mean_edge(&mesh, &x0, count));
+            .unwrap_or_else(|| Surfaces::default_thickness(&mesh, &x0));
         let surfaces = Surfaces::uniform(&mesh, x0.clone(), thickness, self.friction)?;
         let v = vec![DVec3::ZERO; x0.len()];
         let mut collider = Collider::new(&mesh);
@@ -283,17 +283,6 @@ fn together(
         ));
     }
     Ok((Mesh::with_bodies(x0.len(), faces, bodies)?, x0, x1))
-}
-
-fn mean_edge(mesh: &Mesh, x: &[DVec3], count: usize) -> f64 {
-    let length = |&[a, b]: &[u32; 2]| (x[a as usize] - x[b as usize]).length();
-    let lengths: Vec<f64> = mesh
-        .edges()
-        .iter()
-        .filter(|e| (e[0] as usize) < count)
-        .map(length)
-        .collect();
-    lengths.iter().sum::<f64>() / lengths.len() as f64
 }
 
 fn masses(path: &Path, count: usize) -> Result<Vec<f64>, Failure> {

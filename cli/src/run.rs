@@ -14,6 +14,7 @@ use crate::failure::Failure;
 use crate::forecast;
 use crate::interrupt::Interrupt;
 use crate::output::say;
+use crate::page;
 use crate::progress::Progress;
 use crate::report;
 use crate::stages::stage_list;
@@ -47,8 +48,9 @@ pub(crate) struct Run {
     /// Replace an earlier result in the folder
     #[arg(long, conflicts_with = "resume")]
     force: bool,
-    /// Write a page with totals, plots and pictures when the run ends [default: report.html in the result folder]
-    #[arg(long, value_name = "FILE", num_args = 0..=1)]
+    /// Write a page with totals, plots and pictures when the run ends; --report=FILE.html names it [default: report.html in the
+    /// result folder]
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
     report: Option<Option<PathBuf>>,
     /// Print the totals as one JSON object
     #[arg(long)]
@@ -74,6 +76,9 @@ impl Run {
         };
         let scene = Scene::load_variant(&self.scene, variant)?.set_all(self.all_changes())?;
         let path = self.out.clone().unwrap_or_else(|| self.default_out());
+        if let Some(Some(file)) = &self.report {
+            page::check_target("--report", file)?; // before all the work
+        }
         let mut simulation = build(&self.scene, &scene).map_err(|error| match error {
             NoStart::Tangled(start) => self.keep_refused(&scene, &start, &path),
             NoStart::Refused(failure) => failure,

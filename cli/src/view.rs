@@ -43,6 +43,9 @@ impl View {
         for input in &self.inputs {
             show::check_exists(input)?;
         }
+        if let Some(file) = &self.html {
+            crate::page::check_target("--html", file)?;
+        }
         let mut show = Show::open(&self.inputs)?;
         if let Some(file) = &self.html {
             let text = html::write(&mut show)?;

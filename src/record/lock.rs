@@ -3,11 +3,17 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::Write;
 use std::path::Path;
+use std::thread;
+use std::time::Duration;
 
 use super::error::{ResultError, at};
 
 /// Name of the file that is locked. It stays when the run has ended: taking it away could take it from the next run.
 pub(super) const NAME: &str = "lock";
+
+/// Readers that ask [`is_being_written`] hold the lock for some microseconds: a run tries this often before it takes the folder for busy.
+const TRIES: u32 = 20;
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// Locks a folder for writing, until the file is dropped or the process ends, however it ends.
 ///
@@ -17,7 +23,15 @@ pub(super) fn lock(folder: &Path) -> Result<File, ResultError> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
     let mut file = options.open(&path).map_err(at(&path))?;
-    match file.try_lock() {
+    let mut locked = file.try_lock();
+    for _ in 1..TRIES {
+        if !matches!(locked, Err(TryLockError::WouldBlock)) {
+            break;
+        }
+        thread::sleep(PAUSE);
+        locked = file.try_lock();
+    }
+    match locked {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {
             let holder = fs::read_to_string(&path).unwrap_or_default();
@@ -44,4 +58,29 @@ pub fn is_being_written(folder: &Path) -> bool {
 pub(super) fn is_lock(path: &Path) -> bool {
     fs::read_to_string(path)
         .is_ok_and(|text| text.trim().is_empty() || text.trim().parse::<u32>().is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_is_seen_while_it_is_held_and_looking_does_not_take_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path();
+        assert!(!is_being_written(path), "no file");
+        let held = lock(path).unwrap();
+        assert!(is_being_written(path));
+        assert!(matches!(lock(path), Err(ResultError::Busy { .. })));
+        drop(held);
+        assert!(!is_being_written(path), "the file stays, the lock does not");
+        let reader = File::open(path.join(NAME)).unwrap();
+        reader.try_lock_shared().unwrap();
+        let ended = thread::spawn(move || {
+            thread::sleep(2 * PAUSE);
+            drop(reader);
+        });
+        lock(path).expect("a reader is waited for");
+        ended.join().unwrap();
+    }
 }

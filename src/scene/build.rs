@@ -24,15 +24,9 @@ impl Scene {
         let objects = self.objects()?;
         let mesh = mesh_of(&objects)?;
         let (mut x, mut v, mut tracks) = (Vec::new(), Vec::new(), Vec::new());
-        // rest shapes do not depend on where an object starts
-        let mut rest = Vec::new();
         for (object, body) in objects.iter().zip(mesh.bodies()) {
             x.extend(object.shape.x.iter().map(|&p| object.place(p)));
             v.extend(object.shape.x.iter().map(|_| object.velocity));
-            rest.extend_from_slice(match &object.rest {
-                Some(Rest::Mesh(x)) => x,
-                _ => object.shape.unbent(),
-            });
             tracks.extend(object.tracks(body.vertices.start, self.fps, &objects)?);
         }
         let begun = self.begin(&objects, &mut x, &mut v);
@@ -48,7 +42,7 @@ impl Scene {
         }
 
         let dynamics = self.dynamics_of(&mesh, &objects)?;
-        let surfaces = self.surfaces(&mesh, rest, &objects)?;
+        let surfaces = self.surfaces_of(&mesh, &objects)?;
         self.check_thickness(&x, &objects, &surfaces)?;
         let seams = self.seams(&mesh, &objects, &x, surfaces.thickness())?;
         let dynamics = dynamics.with_seams(&seams);
@@ -132,15 +126,25 @@ impl Scene {
         Ok(dynamics.with_soft_pins(&pins))
     }
 
-    fn surfaces(
-        &self,
-        mesh: &Mesh,
-        rest: Vec<DVec3>,
-        objects: &[Object<'_>],
-    ) -> Result<Surfaces, SceneError> {
+    /// What contact knows of each vertex in a simulation of this scene: thickness, friction, where it is at rest.
+    ///
+    /// # Errors
+    /// Impossible shapes, files that cannot be read.
+    pub fn surfaces(&self) -> Result<Surfaces, SceneError> {
+        let objects = self.objects()?;
+        self.surfaces_of(&mesh_of(&objects)?, &objects)
+    }
+
+    fn surfaces_of(&self, mesh: &Mesh, objects: &[Object<'_>]) -> Result<Surfaces, SceneError> {
+        // rest shapes do not depend on where an object starts
+        let rest = objects.iter().map(|object| match &object.rest {
+            Some(Rest::Mesh(x)) => x,
+            _ => object.shape.unbent(),
+        });
+        let rest = rest.collect::<Vec<&[DVec3]>>().concat();
         let thickness = self
             .thickness
-            .unwrap_or_else(|| 0.01 * mean_cloth_edge(mesh, &rest));
+            .unwrap_or_else(|| Surfaces::default_thickness(mesh, &rest));
         let mut own = Vec::new();
         for object in objects {
             let thickness = object.thickness.unwrap_or(thickness);
@@ -224,16 +228,6 @@ fn mesh_of(objects: &[Object<'_>]) -> Result<Mesh, SceneError> {
         place: "the scene".into(),
         source,
     })
-}
-
-fn mean_cloth_edge(mesh: &Mesh, x: &[DVec3]) -> f64 {
-    let lengths: Vec<f64> = mesh
-        .edges()
-        .iter()
-        .filter(|[a, _]| !mesh.is_obstacle(*a))
-        .map(|&[a, b]| (x[a as usize] - x[b as usize]).length())
-        .collect();
-    lengths.iter().sum::<f64>() / lengths.len() as f64
 }
 
 /// Names what crosses, and where: in the middle of the line in which the first two faces meet.

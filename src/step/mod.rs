@@ -193,6 +193,11 @@ impl Simulation {
         Ok(simulation)
     }
 
+    /// What contact knows of each vertex.
+    pub fn surfaces(&self) -> &Surfaces {
+        &self.surfaces
+    }
+
     /// Lists what is tangled anew, and has it pulled apart from now on.
     fn look_at_tangles(&mut self, phases: &mut Phases) {
         if self.state.tangles().is_empty() {

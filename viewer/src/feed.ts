@@ -19,17 +19,30 @@ export interface Report {
 
 export interface Meta {
   title: string;
+  /** Which run the folder holds; another one has other frames. */
+  run: string;
   kind: "run" | "refused" | "mesh" | "pair" | "play";
   fps: number;
   thickness: number;
   frames: number;
   complete: boolean;
+  /** Whether somebody is writing the run. */
+  written: boolean;
   stopped: string | null;
   bodies: Body[];
   camera: { eye: number[]; target: number[]; fov: number };
   reports: Report[];
-  /** Of `play`: where the sliders stand at first. */
-  controls?: { friction: number; thickness: number; wind: number; response: string; methods: string[] };
+  /** Of `play`: responses to choose from, and what holds at first. */
+  methods?: string[];
+  settings?: Settings;
+}
+
+/** What can be changed in `play`; metres, metres per second. */
+export interface Settings {
+  friction: number;
+  thickness: number;
+  wind: number;
+  response: string;
 }
 
 /** A curve where surfaces cross: its type, colour, and points one after the other. */
@@ -55,8 +68,10 @@ export interface Feed {
   frame(n: number): Float32Array | undefined;
   touch(n: number): Touch | undefined;
   paths(n: number): Curve[] | undefined;
-  /** Asks for what is new; true if there was something. */
-  refresh(): Promise<boolean>;
+  /** Why what was asked for does not come. */
+  readonly failure: string | null;
+  /** Asks for what is new; true if there was something. None if nothing ever is. */
+  refresh?(): Promise<boolean>;
 }
 
 /** Vertex numbers (u32), impacts (u8, padded to 4), zones (u16): as `touch` of the server writes them, after their count. */
@@ -72,8 +87,10 @@ export function readTouch(buffer: ArrayBuffer, offset = 0): { touch: Touch; end:
 
 /** Answers that were asked for, the oldest forgotten beyond a size. */
 class Memory<T> {
-  private held = new Map<number, T>();
+  private held = new Map<number, { value: T; bytes: number }>();
   private asked = new Set<number>();
+  /** What did not come, and is not asked for again before [`retry`]. */
+  private failed = new Map<number, string>();
   private bytes = 0;
   constructor(
     private load: (n: number) => Promise<{ value: T; bytes: number }>,
@@ -82,32 +99,47 @@ class Memory<T> {
   ) {}
 
   get(n: number): T | undefined {
-    const value = this.held.get(n);
-    if (value === undefined) this.ask(n);
-    return value;
+    const item = this.held.get(n);
+    if (item === undefined) this.ask(n);
+    return item?.value;
   }
 
   ask(n: number): void {
-    if (this.held.has(n) || this.asked.has(n) || this.asked.size > 8) return;
+    if (this.held.has(n) || this.asked.has(n) || this.failed.has(n) || this.asked.size > 8) return;
     this.asked.add(n);
     this.load(n)
-      .then(({ value, bytes }) => {
-        this.held.set(n, value);
-        this.bytes += bytes;
-        for (const old of this.held.keys()) {
+      .then((item) => {
+        this.held.set(n, item);
+        this.bytes += item.bytes;
+        for (const [old, { bytes }] of this.held) {
           if (this.bytes <= this.limit || this.held.size < 3) break;
           this.held.delete(old);
           this.bytes -= bytes;
         }
-        this.arrived();
       })
-      .catch((error) => console.warn(`frame ${n}: ${error}`))
-      .finally(() => this.asked.delete(n));
+      .catch((error) => this.failed.set(n, error instanceof Error ? error.message : String(error)))
+      .finally(() => {
+        this.asked.delete(n);
+        this.arrived();
+      });
+  }
+
+  failure(): string | undefined {
+    return this.failed.values().next().value;
+  }
+
+  /** Whether there was something that did not come. */
+  retry(): boolean {
+    const isAny = this.failed.size > 0;
+    this.failed.clear();
+    return isAny;
   }
 }
 
 async function get(path: string): Promise<Response> {
-  const answer = await fetch(path, { cache: "no-store" });
+  const answer = await fetch(path, { cache: "no-store" }).catch(() => {
+    throw new Error("This page gets no answer: is `percale view` still running?");
+  });
   if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
   return answer;
 }
@@ -120,6 +152,7 @@ export class Served implements Feed {
   private frames: Memory<Float32Array>;
   private touches: Memory<Touch>;
   private curves: Memory<Curve[]>;
+  private lost: string | null = null;
 
   private constructor(
     public meta: Meta,
@@ -162,15 +195,30 @@ export class Served implements Feed {
     return this.curves.get(n);
   }
 
+  get failure(): string | null {
+    return this.lost ?? this.frames.failure() ?? this.touches.failure() ?? this.curves.failure() ?? null;
+  }
+
   async refresh(): Promise<boolean> {
-    if (this.meta.complete) return false;
-    const have = this.meta.reports.length;
-    const news = await (await get(`data/news/${have}`)).json();
-    const isNew = news.frames !== this.meta.frames || news.complete !== this.meta.complete;
-    this.meta.frames = news.frames;
-    this.meta.complete = news.complete;
-    this.meta.stopped = news.stopped;
-    this.meta.reports.push(...news.reports);
+    const { meta } = this;
+    let news: Pick<Meta, "run" | "written" | "frames" | "complete" | "stopped" | "reports">;
+    try {
+      news = await (await get(`data/news/${meta.reports.length}`)).json();
+    } catch (error) {
+      const isNew = this.lost === null;
+      this.lost = error instanceof Error ? error.message : String(error);
+      return isNew;
+    }
+    if (news.run !== meta.run) {
+      location.reload(); // nothing of what the page has is of this run
+      return false;
+    }
+    const isRetried = [this.frames.retry(), this.touches.retry(), this.curves.retry()].includes(true);
+    const isNew = news.frames !== meta.frames || news.complete !== meta.complete || news.written !== meta.written || this.lost !== null || isRetried;
+    const { frames, complete, written, stopped, reports } = news;
+    Object.assign(meta, { frames, complete, written, stopped });
+    meta.reports.push(...reports);
+    this.lost = null;
     return isNew;
   }
 }
@@ -200,6 +248,7 @@ async function unpack(id: string): Promise<ArrayBuffer> {
 
 /** Frames that lie in the page. */
 export class Contained implements Feed {
+  readonly failure = null;
   meta: Meta;
   rest: Float32Array;
   private units: Uint16Array[];
@@ -272,9 +321,5 @@ export class Contained implements Feed {
 
   paths(n: number): Curve[] {
     return this.inside.paths[n] ?? [];
-  }
-
-  async refresh(): Promise<boolean> {
-    return false;
   }
 }

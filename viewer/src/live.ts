@@ -1,5 +1,5 @@
 // A simulation that runs while one looks: frames come over a websocket, wishes go back.
-import { readTouch, type Curve, type Feed, type Meta, type Report, type Touch } from "./feed";
+import { readTouch, type Curve, type Feed, type Meta, type Report, type Settings, type Touch } from "./feed";
 
 /** Frames whose reports are kept for the plot. */
 const KEPT = 1200;
@@ -10,12 +10,17 @@ export class Live implements Feed {
   failure: string | null = null;
   /** Frames per second of late, as they arrive. */
   rate = 0;
+  /** What holds in the simulation. */
+  settings?: Settings;
+  /** Settings that were sent, and those that were answered. */
+  private sets = [0, 0];
   private x?: Float32Array;
   private touched?: Touch;
   private curves: Curve[] = [];
   private times: number[] = [];
 
   private constructor(public meta: Meta, public faces: Uint32Array, public rest: Float32Array, private socket: WebSocket, private arrived: () => void) {
+    this.settings = meta.settings;
     socket.binaryType = "arraybuffer";
     socket.onmessage = (event) => this.take(event.data as ArrayBuffer);
     socket.onclose = (event) => {
@@ -38,7 +43,13 @@ export class Live implements Feed {
   }
 
   send(wish: Record<string, unknown>): void {
+    if ("set" in wish) this.sets[0]++;
     if (this.socket.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(wish));
+  }
+
+  /** Whether every setting that was sent has been answered. */
+  get isSettled(): boolean {
+    return this.sets[0] === this.sets[1];
   }
 
   /** Length of a JSON head, the head, positions (f32), what touches. */
@@ -50,6 +61,8 @@ export class Live implements Feed {
     this.isRunning = head.running;
     this.failure = head.failure;
     this.curves = head.paths;
+    this.settings = head.settings;
+    this.sets[1] = head.sets;
     const count = 3 * (this.meta.bodies.at(-1)?.vertices[1] ?? 0);
     this.x = new Float32Array(buffer, at, count);
     at += 4 * count;
@@ -77,9 +90,5 @@ export class Live implements Feed {
 
   paths(): Curve[] {
     return this.curves;
-  }
-
-  async refresh(): Promise<boolean> {
-    return false;
   }
 }

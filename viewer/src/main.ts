@@ -1,5 +1,5 @@
 // The page: panel, timeline, and what they do to the picture.
-import { Contained, Served, type Feed, type Report } from "./feed";
+import { Contained, Served, type Feed, type Report, type Settings } from "./feed";
 import { Live } from "./live";
 import { Plot, SERIES, short } from "./plot";
 import { IMPACT, MODES, NEAR, Stage, type Mode } from "./stage";
@@ -16,6 +16,9 @@ function el<K extends keyof HTMLElementTagNameMap>(tag: K, props: Partial<HTMLEl
 
 const css = (rgb: readonly number[]): string => `rgb(${rgb.join()})`;
 
+/** Milliseconds between two questions of what is new: of a run that goes on, and of anything else. */
+const [SOON, SLOWLY] = [700, 3000];
+
 function fail(error: unknown): void {
   const banner = $("#banner");
   banner.hidden = false;
@@ -25,7 +28,9 @@ function fail(error: unknown): void {
 class Player {
   private stage: Stage;
   private plot: Plot;
+  /** The frame that is wanted, the one whose positions are seen, and the one that is seen with all that belongs to it. */
   private frame = 0;
+  private seen = 0;
   private shown = -1;
   private isPlaying = false;
   private speed = 1;
@@ -39,6 +44,8 @@ class Player {
   private label = el("output", { id: "frame" });
   private playButton = el("button", { id: "play", textContent: "Play" });
   private readonly live?: Live;
+  /** Have controls of `play` show what holds. */
+  private controls: ((settings: Settings) => void)[] = [];
 
   constructor(private feed: Feed) {
     this.live = feed instanceof Live ? feed : undefined;
@@ -47,16 +54,14 @@ class Player {
     this.visible = meta.bodies.map(() => true);
     this.stage = new Stage($("#view canvas"), meta, feed.faces, feed.rest);
     const canvas = el("canvas", { id: "plot" });
-    this.plot = new Plot(canvas, (n) => this.seek(n), () => Math.max(...this.reports().map((r) => r.frame), this.live ? 1 : meta.frames - 1));
+    this.plot = new Plot(canvas, (n) => this.seek(n), () => Math.max(this.reports().at(-1)?.frame ?? 0, this.live ? 1 : meta.frames - 1));
     this.buildPanel();
     this.buildTime(canvas);
     if (this.live) this.buildDrag(this.live);
     this.tellState();
     requestAnimationFrame((now) => this.tick(now));
-    if (!meta.complete && !this.live) {
-      this.seek(Infinity); // what a run that goes on has come to
-      this.follow();
-    }
+    if (!meta.complete && !this.live) this.seek(Infinity); // what a run that goes on has come to
+    if (feed.refresh) this.follow();
   }
 
   private reports(): Report[] {
@@ -70,22 +75,36 @@ class Player {
     panel.append(
       el("h1", { textContent: meta.title }),
       el("div", { id: "about", textContent: `${meta.bodies.at(-1)?.vertices[1] ?? 0} vertices, ${faces.length / 3} triangles, ${cloths} cloth${cloths === 1 ? "" : "s"}` }),
+      el("div", { id: "state" }),
     );
     if (this.live) this.buildControls(panel, this.live);
 
     const mode = el("select", { id: "mode" });
     for (const [value, title] of Object.entries(MODES)) mode.append(el("option", { value, textContent: title }));
-    mode.onchange = () => {
+    const top = el("input", { type: "range", id: "strain-top", min: "1", max: "50", value: String(100 * this.stage.strainTop) });
+    const percent = el("output");
+    const scale = el("div", { id: "strain-scale" }, el("label", {}, "strain up to", percent), top);
+    const setTop = (): void => {
+      this.stage.strainTop = Number(top.value) / 100;
+      percent.textContent = `${top.value} %`;
+      this.redo();
+    };
+    top.oninput = setTop;
+    const swatches = meta.bodies.map(() => el("span", { className: "swatch" }));
+    const setMode = (): void => {
       this.stage.setMode(mode.value as Mode);
+      scale.hidden = mode.value !== "strain";
+      swatches.forEach((swatch, k) => {
+        const painted = this.stage.painted(k)?.map(css);
+        swatch.style.background = painted ? `linear-gradient(135deg, ${painted[0]} 50%, ${painted[1]} 50%)` : "repeating-linear-gradient(135deg, #d4d7db 0 2px, #fff 2px 4px)";
+      });
       this.live?.send({ touches: this.needsTouch() });
       this.redo();
     };
-    const top = el("input", { type: "range", id: "strain-top", min: "1", max: "50", value: "10" });
-    top.oninput = () => {
-      this.stage.strainTop = Number(top.value) / 100;
-      this.redo();
-    };
-    panel.append(el("h2", { textContent: "Colour by" }), mode, el("label", {}, "strain up to", top));
+    mode.onchange = setMode;
+    setTop();
+    setMode();
+    panel.append(el("h2", { textContent: "Colour by" }), mode, scale);
 
     const box = (id: string, text: string, checked: boolean, change: (on: boolean) => void): HTMLLabelElement => {
       const input = el("input", { type: "checkbox", id, checked });
@@ -109,42 +128,46 @@ class Player {
         this.visible[k] = on;
         this.setVisible();
       });
-      const swatch = el("span", { className: "swatch" });
-      swatch.style.background = css(body.front);
-      label.append(swatch, body.name);
+      label.append(swatches[k], body.name);
       panel.append(label);
     });
-    panel.append(el("h2", { textContent: "This frame" }), el("table", { id: "numbers" }));
+    if (this.hasReports()) panel.append(el("h2", { textContent: "This frame" }), el("table", { id: "numbers" }));
   }
 
   private buildControls(panel: HTMLElement, live: Live): void {
-    const { controls } = live.meta;
-    if (!controls) return;
+    const { settings, methods } = live.meta;
+    if (!settings || !methods) return;
     const button = (id: string, textContent: string, wish: () => Record<string, unknown>): HTMLButtonElement => {
       const made = el("button", { id, textContent });
       made.onclick = () => live.send(wish());
       return made;
     };
     const buttons = el("div", {});
-    this.playButton.onclick = () => live.send({ run: !live.isRunning });
+    this.playButton.onclick = () => this.toggle();
     buttons.append(this.playButton, " ", button("step", "Step", () => ({ step: 1 })), " ", button("restart", "Restart", () => ({ restart: true })));
     panel.append(el("h2", { textContent: "Simulation" }), buttons);
-    const slide = (id: string, title: string, unit: string, [min, max, step]: number[], value: number, wish: (x: number) => Record<string, unknown>): void => {
-      const input = el("input", { type: "range", id, min: String(min), max: String(max), step: String(step), value: String(value) });
-      const number = el("output", { textContent: `${value} ${unit}` });
+    const slide = (key: "friction" | "thickness" | "wind", title: string, unit: string, scale: number, [min, max, step]: number[]): void => {
+      const input = el("input", { type: "range", id: key, min: String(min), max: String(max), step: String(step) });
+      const number = el("output", { id: `${key}-value` });
+      const tell = (x: number): string => (number.textContent = `${Number(x.toPrecision(3))} ${unit}`);
       input.oninput = () => {
-        number.textContent = `${input.value} ${unit}`;
-        live.send({ set: wish(Number(input.value)) });
+        tell(Number(input.value));
+        live.send({ set: { [key]: Number(input.value) / scale } });
       };
+      this.controls.push((settings) => {
+        input.value = String(scale * settings[key]);
+        tell(scale * settings[key]);
+      });
       panel.append(el("label", {}, title, number), input);
     };
-    slide("friction", "friction", "", [0, 1.5, 0.05], controls.friction, (friction) => ({ friction }));
-    const mm = Number((1000 * controls.thickness).toPrecision(3));
-    slide("thickness", "thickness", "mm", [Math.min(0.1, mm), Math.max(5 * mm, 5), 0.1], mm, (x) => ({ thickness: x / 1000 }));
-    slide("wind", "wind along x", "m/s", [-15, 15, 0.5], controls.wind, (wind) => ({ wind }));
+    slide("friction", "friction", "", 1, [0, 1.5, 0.05]);
+    const mm = 1000 * settings.thickness;
+    slide("thickness", "thickness", "mm", 1000, [Math.min(0.1, mm), Math.max(5 * mm, 5), 0.1]);
+    slide("wind", "wind along x", "m/s", 1, [-15, 15, 0.5]);
     const method = el("select", { id: "response" });
-    for (const value of controls.methods) method.append(el("option", { value, textContent: value, selected: value === controls.response }));
+    for (const value of methods) method.append(el("option", { value, textContent: value }));
     method.onchange = () => live.send({ set: { response: method.value } });
+    this.controls.push(({ response }) => (method.value = response));
     panel.append(el("label", {}, "response"), method, el("div", { textContent: "Drag cloth with the left mouse button; drag anything else to turn." }));
   }
 
@@ -158,29 +181,39 @@ class Player {
     };
     const row = el("div", { id: "row" });
     const time = $("#time");
+    const isStill = !this.live && meta.complete && meta.frames === 1;
+    if (isStill) time.hidden = true;
+    if (this.hasReports()) time.append(canvas);
     if (this.live) {
-      time.append(canvas);
       row.append(series, this.label);
     } else {
-      if (meta.reports.length > 0 || !meta.complete) time.append(canvas);
       const speed = el("select", { id: "speed" });
       for (const value of [0.1, 0.25, 0.5, 1, 2, 4]) speed.append(el("option", { value: String(value), textContent: `${value}×`, selected: value === 1 }));
       speed.onchange = () => (this.speed = Number(speed.value));
       this.slider.oninput = () => this.seek(Number(this.slider.value));
       this.playButton.onclick = () => this.toggle();
       row.append(this.playButton, speed, this.slider, this.label);
-      if (meta.reports.length > 0 || !meta.complete) row.append(series);
-      document.addEventListener("keydown", (event) => {
-        if (event.target instanceof HTMLSelectElement || event.target instanceof HTMLInputElement) return;
-        const go: Record<string, () => void> = { " ": () => this.toggle(), ArrowRight: () => this.seek(this.frame + 1), ArrowLeft: () => this.seek(this.frame - 1), Home: () => this.seek(0), End: () => this.seek(Infinity) };
-        if (go[event.key]) {
-          event.preventDefault();
-          go[event.key]();
-        }
-      });
+      if (this.hasReports()) row.append(series);
     }
+    document.addEventListener("keydown", (event) => {
+      const { target, key } = event;
+      // what has the focus has its own keys; a slider has none for the space bar
+      const isRange = target instanceof HTMLInputElement && target.type === "range";
+      const isOwn = target instanceof HTMLSelectElement || target instanceof HTMLInputElement || target instanceof HTMLButtonElement;
+      if (isOwn && !(isRange && key === " ")) return;
+      const go: Record<string, () => void> = { " ": () => this.toggle(), ArrowRight: () => this.seek(this.frame + 1), ArrowLeft: () => this.seek(this.frame - 1), Home: () => this.seek(0), End: () => this.seek(Infinity) };
+      if (!go[key] || isStill) return;
+      event.preventDefault();
+      go[key]();
+    });
     time.append(row);
     new ResizeObserver(() => (this.isDirty = true)).observe(time);
+  }
+
+  /** Whether there are figures of frames, or will be. */
+  private hasReports(): boolean {
+    const { meta } = this.feed;
+    return this.live !== undefined || meta.reports.length > 0 || !meta.complete;
   }
 
   private buildDrag(live: Live): void {
@@ -227,6 +260,10 @@ class Player {
   }
 
   private toggle(): void {
+    if (this.live) {
+      this.live.send({ run: !this.live.isRunning });
+      return;
+    }
     this.isPlaying = !this.isPlaying;
     if (this.isPlaying && this.frame >= this.feed.meta.frames - 1) this.seek(0);
     this.isDirty = true;
@@ -264,6 +301,7 @@ class Player {
       const began = performance.now();
       const x = this.feed.frame(this.frame);
       if (x) {
+        this.seen = this.frame;
         this.stage.show(x);
         const touch = this.needsTouch() ? this.feed.touch(this.frame) : undefined;
         const largest = this.stage.colour(touch);
@@ -280,8 +318,10 @@ class Player {
     const running = this.live ? this.live.isRunning : this.isPlaying;
     this.playButton.textContent = running ? "Pause" : this.live ? "Run" : "Play";
     const rate = this.live ? `, ${this.live.rate.toFixed(0)} frames/s` : "";
-    const name = meta.kind === "pair" ? [" (before)", " (after)"][this.frame] : meta.complete || this.live ? "" : ", not ended yet";
-    this.label.textContent = `frame ${this.frame}${this.live ? "" : ` of ${meta.frames - 1}`}${rate}${name}`;
+    const name = meta.kind === "pair" ? [" (before)", " (after)"][this.seen] : meta.complete || this.live ? "" : ", not ended yet";
+    const wanted = this.seen === this.frame ? "" : ` (${this.frame} is not here yet)`;
+    this.label.textContent = `frame ${this.seen}${this.live ? "" : ` of ${meta.frames - 1}`}${rate}${name}${wanted}`;
+    if (this.live?.settings && this.live.isSettled) for (const tell of this.controls) tell(this.live.settings);
     this.plot.draw(this.reports(), this.frame);
     this.numbers();
     this.tellState();
@@ -311,33 +351,32 @@ class Player {
   }
 
   private numbers(): void {
-    const report = this.reports().findLast((r) => r.frame === this.frame);
+    if (!this.hasReports()) return;
+    const report = this.reports().findLast((r) => r.frame === this.seen);
     const rows = report ? Object.values(SERIES).map(({ title, value }) => el("tr", {}, el("td", { textContent: title }), el("td", { textContent: short(value(report)) }))) : [];
     $("#numbers").replaceChildren(...rows);
   }
 
   private tellState(): void {
-    const { meta } = this.feed;
+    const { meta, failure, refresh } = this.feed;
     const banner = $("#banner");
-    const text = this.live ? this.live.failure : meta.stopped;
+    const text = failure ?? meta.stopped ?? "";
     banner.hidden = !text;
     if (banner.textContent !== text) banner.textContent = text;
+    const goesOn = !meta.complete && meta.kind === "run";
+    const how = meta.written ? "The run goes on, and this page follows it." : "The run was broken off: nobody is writing it. `percale run` goes on with --resume.";
+    $("#state").textContent = goesOn && refresh ? how : "";
   }
 
   private follow(): void {
     const again = async (): Promise<void> => {
       const wasLast = this.frame >= this.feed.meta.frames - 1;
-      try {
-        if (await this.feed.refresh()) {
-          if (wasLast && !this.isPlaying) this.seek(Infinity);
-          this.isDirty = true;
-          this.tellState();
-        }
-      } catch (error) {
-        fail(`${error}; is \`percale view\` still running?`);
-        return;
+      if (await this.feed.refresh?.()) {
+        if (wasLast && !this.isPlaying) this.seek(Infinity);
+        this.redo();
       }
-      if (!this.feed.meta.complete) setTimeout(again, 700);
+      const { complete, written } = this.feed.meta;
+      setTimeout(again, !complete && written ? SOON : SLOWLY);
     };
     void again();
   }
@@ -345,7 +384,7 @@ class Player {
   /** What tests ask. */
   state(): Record<string, unknown> {
     const times = [...this.scriptTimes].sort((a, b) => a - b);
-    return { frame: this.frame, shown: this.shown, frames: this.feed.meta.frames, playing: this.isPlaying, running: this.live?.isRunning, rate: this.live?.rate, complete: this.feed.meta.complete, updates: times.length, median: times[times.length >> 1] ?? 0, worst: times.at(-1) ?? 0 };
+    return { frame: this.frame, seen: this.seen, shown: this.shown, frames: this.feed.meta.frames, playing: this.isPlaying, running: this.live?.isRunning, rate: this.live?.rate, complete: this.feed.meta.complete, updates: times.length, median: times[times.length >> 1] ?? 0, worst: times.at(-1) ?? 0 };
   }
   forget(): void {
     this.scriptTimes = [];

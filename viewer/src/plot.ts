@@ -57,7 +57,12 @@ export class Plot {
       this.key = key;
       [canvas.width, canvas.height] = [w, h];
       const { title, value } = SERIES[this.series];
-      const top = Math.max(...reports.map(value), 0) || 1;
+      let top = 0;
+      for (const report of reports) {
+        const v = value(report);
+        if (v > top && v < Infinity) top = v;
+      }
+      top ||= 1;
       const y = (v: number): number => ratio * TOP + (h - ratio * (TOP + BOTTOM)) * (1 - v / top);
       c.font = `${11 * ratio}px system-ui, sans-serif`;
       c.fillStyle = "#5a616b";
@@ -65,7 +70,7 @@ export class Plot {
       c.fillText(short(top), ratio * (LEFT - 6), ratio * (TOP + 9));
       c.fillText("0", ratio * (LEFT - 6), y(0));
       c.textAlign = "left";
-      c.fillText(title, ratio * (LEFT + 4), ratio * (TOP + 9));
+      c.fillText(title, ratio * (LEFT + 6), ratio * (TOP + 14));
       c.strokeStyle = "#b9bec5";
       c.lineWidth = ratio;
       c.strokeRect(x(0), ratio * TOP, x(last) - x(0), y(0) - ratio * TOP);

@@ -5,7 +5,7 @@ import { LineMaterial } from "three/examples/jsm/lines/LineMaterial.js";
 import { LineSegments2 } from "three/examples/jsm/lines/LineSegments2.js";
 import { LineSegmentsGeometry } from "three/examples/jsm/lines/LineSegmentsGeometry.js";
 import type { Body, Curve, Meta, Touch } from "./feed";
-import { RAMP, hue, linear, normals, restShape, strain } from "./surface";
+import { RAMP, ZoneNumbers, hue, linear, normals, restShape, strain } from "./surface";
 
 export const MODES = {
   cloth: "cloth, both sides",
@@ -20,11 +20,16 @@ export type Mode = keyof typeof MODES;
 /** Modes in which vertices have colours of their own. */
 const BY_VERTEX: Mode[] = ["strain", "impacts", "zones"];
 const FRONT = [70, 116, 170], BACK = [226, 130, 60];
+const WHITE = [255, 255, 255];
+/** Colours of bodies, far from each other; further bodies have hues. */
+const BODIES = [[70, 116, 170], [226, 130, 60], [82, 156, 116], [190, 96, 132], [204, 172, 78], [110, 100, 178], [92, 170, 196], [150, 104, 76]];
 export const NEAR = [232, 200, 110], IMPACT = [200, 30, 40];
 const PLAIN = [176, 180, 186];
 const [LINEAR_PLAIN, LINEAR_NEAR, LINEAR_IMPACT] = [PLAIN, NEAR, IMPACT].map(linear);
 /** Faces of obstacles that meet at more than this many degrees have an edge between them, and are not drawn as one smooth surface. */
 const CREASE = 40;
+/** Edges of triangles are drawn so much nearer to the eye, as a share of their distance: else faces would hide half of each line. */
+const NEARER = 0.002;
 
 interface Part {
   body: Body;
@@ -61,6 +66,7 @@ export class Stage {
   private rest: Float32Array;
   private isFirst = true;
   private isCloth: Uint8Array;
+  private zoneNumbers: ZoneNumbers;
   private zoneColours: number[][] = [];
   private lines = new THREE.Group();
   private needed = true;
@@ -74,6 +80,7 @@ export class Stage {
     this.strains = new Float32Array(count);
     this.faceCount = new Uint16Array(count);
     for (const v of faces) this.faceCount[v]++;
+    this.zoneNumbers = new ZoneNumbers(count);
     this.isCloth = new Uint8Array(count);
     for (const { kind, vertices } of meta.bodies) this.isCloth.fill(kind === "cloth" ? 1 : 0, vertices[0], vertices[1]);
 
@@ -128,10 +135,8 @@ export class Stage {
     const colour = new THREE.BufferAttribute(this.colours.subarray(3 * from, 3 * to), 3, true);
     geometry.setAttribute("position", x).setAttribute("normal", n).setAttribute("color", colour);
     geometry.setIndex(new THREE.BufferAttribute(this.faces.slice(3 * body.faces[0], 3 * body.faces[1]).map((v) => v - from), 1));
-    const material = new THREE.MeshStandardMaterial({
-      side: THREE.DoubleSide, vertexColors: true, roughness: 0.9, metalness: 0,
-      polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1,
-    });
+    // no polygon offset: it would push steep faces behind what they lie on
+    const material = new THREE.MeshStandardMaterial({ side: THREE.DoubleSide, vertexColors: true, roughness: 0.9, metalness: 0 });
     const sides = { uFront: { value: new THREE.Color() }, uBack: { value: new THREE.Color() } };
     material.onBeforeCompile = (shader) => {
       Object.assign(shader.uniforms, sides);
@@ -143,7 +148,12 @@ export class Stage {
     mesh.castShadow = !body.ground;
     mesh.receiveShadow = true;
     mesh.frustumCulled = false;
-    const wire = new THREE.Mesh(geometry, new THREE.MeshBasicMaterial({ color: 0x1c2430, wireframe: true, transparent: true, opacity: 0.45 }));
+    const lines = new THREE.MeshBasicMaterial({ color: 0x1c2430, wireframe: true, transparent: true, opacity: 0.45 });
+    lines.onBeforeCompile = (shader) => {
+      const nearer = `gl_Position = projectionMatrix * vec4(${1 - NEARER} * mvPosition.xyz, 1.0);`;
+      shader.vertexShader = shader.vertexShader.replace("#include <project_vertex>", `#include <project_vertex>\n${nearer}`);
+    };
+    const wire = new THREE.Mesh(geometry, lines);
     wire.frustumCulled = false;
     wire.visible = false;
     mesh.userData.number = k;
@@ -164,17 +174,26 @@ export class Stage {
     this.needed = true;
   }
 
+  /** Front and back of a body as they are painted; none if its vertices have colours of their own. */
+  painted(k: number): [readonly number[], readonly number[]] | undefined {
+    const { mode } = this;
+    const { body } = this.parts[k];
+    const isByVertex = BY_VERTEX.includes(mode);
+    if (isByVertex && body.kind === "cloth") return undefined;
+    if (isByVertex || body.ground || mode === "cloth") return [body.front, body.back];
+    if (mode === "sides") return [FRONT, BACK];
+    const colour = BODIES[k] ?? hue(k);
+    return [colour, colour];
+  }
+
   setMode(mode: Mode): void {
     this.mode = mode;
-    const white = [255, 255, 255];
-    this.parts.forEach(({ body, sides, colour }, k) => {
-      const isOwn = BY_VERTEX.includes(mode) && body.kind === "cloth";
-      const bySides: Partial<Record<Mode, number[][]>> = { cloth: [body.front, body.back], sides: [FRONT, BACK], body: [hue(k), hue(k)] };
-      const isGround = body.ground && mode !== "body";
-      const [front, back] = isOwn ? [white, white] : isGround || body.kind === "obstacle" && BY_VERTEX.includes(mode) ? [body.front, body.back] : bySides[mode]!;
+    this.parts.forEach(({ sides, colour }, k) => {
+      const painted = this.painted(k);
+      const [front, back] = painted ?? [WHITE, WHITE];
       sides.uFront.value.setRGB(front[0] / 255, front[1] / 255, front[2] / 255, THREE.SRGBColorSpace);
       sides.uBack.value.setRGB(back[0] / 255, back[1] / 255, back[2] / 255, THREE.SRGBColorSpace);
-      if (!isOwn) {
+      if (painted) {
         (colour.array as Uint8Array).fill(255);
         colour.needsUpdate = true;
       }
@@ -230,11 +249,11 @@ export class Stage {
     return false;
   }
 
-  private zoneColour(zone: number): number[] {
-    return (this.zoneColours[zone] ??= linear(hue(zone)));
+  private zoneColour(number: number): number[] {
+    return (this.zoneColours[number] ??= linear(hue(number - 1)));
   }
 
-  /** Colours of vertices for the mode at hand; the largest strain that is there. */
+  /** Colours of vertices for the mode at hand; the largest strain of a face. */
   colour(touch: Touch | undefined): number {
     let largest = 0;
     const { colours, strains } = this;
@@ -243,11 +262,10 @@ export class Stage {
       for (const { body, colour } of this.parts) {
         if (body.kind !== "cloth") continue;
         const [from, to] = body.vertices;
-        strain(this.x, this.faces, this.rest, body.faces[0], body.faces[1], this.faceCount, strains, from, to);
+        const most = strain(this.x, this.faces, this.rest, body.faces[0], body.faces[1], this.faceCount, strains, from, to);
+        if (most > largest) largest = most;
         for (let v = from; v < to; v++) {
-          const e = strains[v];
-          if (e > largest) largest = e;
-          const at = 3 * Math.min(Math.max(Math.round(e * scale), 0), 255);
+          const at = 3 * Math.min(Math.max(Math.round(strains[v] * scale), 0), 255);
           colours[3 * v] = RAMP[at];
           colours[3 * v + 1] = RAMP[at + 1];
           colours[3 * v + 2] = RAMP[at + 2];
@@ -266,10 +284,11 @@ export class Stage {
         }
         colour.needsUpdate = true;
       }
+      const numbers = touch && isZones ? this.zoneNumbers.next(touch.vertices, touch.zones) : [];
       for (let i = 0; touch && i < touch.vertices.length; i++) {
         const v = touch.vertices[i];
         if (isCloth[v] === 0) continue;
-        const rgb = isZones ? this.zoneColour(touch.zones[i]) : touch.impacts[i] > 0 ? LINEAR_IMPACT : LINEAR_NEAR;
+        const rgb = isZones ? this.zoneColour(numbers[touch.zones[i]]) : touch.impacts[i] > 0 ? LINEAR_IMPACT : LINEAR_NEAR;
         colours[3 * v] = rgb[0];
         colours[3 * v + 1] = rgb[1];
         colours[3 * v + 2] = rgb[2];

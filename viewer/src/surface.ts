@@ -30,9 +30,10 @@ export function restShape(x: Float32Array, faces: Uint32Array): Float32Array {
   return rest;
 }
 
-/** Largest principal stretch of faces in [first, end) minus 1, as the mean at their vertices; `count` has the faces of each vertex. */
-export function strain(x: Float32Array, faces: Uint32Array, rest: Float32Array, first: number, end: number, count: Uint16Array, out: Float32Array, from: number, to: number): void {
+/** Largest principal stretch of faces in [first, end) minus 1, as the mean at their vertices; `count` has the faces of each vertex. Returns that of the face with the largest. */
+export function strain(x: Float32Array, faces: Uint32Array, rest: Float32Array, first: number, end: number, count: Uint16Array, out: Float32Array, from: number, to: number): number {
   out.fill(0, from, to);
+  let largest = 0;
   for (let f = 3 * first; f < 3 * end; f += 3) {
     const i = faces[f], j = faces[f + 1], k = faces[f + 2];
     const a = 3 * i, b = 3 * j, c = 3 * k;
@@ -44,8 +45,10 @@ export function strain(x: Float32Array, faces: Uint32Array, rest: Float32Array, 
     const half = 0.5 * (g - h);
     const e = Math.sqrt(0.5 * (g + h) + Math.sqrt(half * half + m * m)) - 1;
     out[i] += e; out[j] += e; out[k] += e;
+    if (e > largest) largest = e;
   }
   for (let v = from; v < to; v++) out[v] /= count[v] || 1;
+  return largest;
 }
 
 const toLinear = (byte: number): number => {
@@ -77,4 +80,56 @@ export function hue(k: number): [number, number, number] {
     return Math.round(255 * (l - 0.55 * Math.min(l, 1 - l) * Math.max(-1, Math.min(m - 3, 9 - m, 1))));
   };
   return [f(0), f(8), f(4)];
+}
+
+/** Numbers of zones that stay the same while zones move on: each takes the number that most of its vertices had before, if no larger zone has it. */
+export class ZoneNumbers {
+  /** Number at each vertex, from 1; 0 where nothing touches. */
+  private before: Uint16Array;
+  private vote = new Uint16Array(0);
+  private votes = new Uint32Array(0);
+  private sizes = new Uint32Array(0);
+
+  constructor(vertices: number) {
+    this.before = new Uint16Array(vertices);
+  }
+
+  /** A number for each zone of a frame, by the zones of its vertices. */
+  next(vertices: Uint32Array, zones: Uint16Array): Uint16Array {
+    const { before } = this;
+    let count = 0;
+    for (const zone of zones) if (zone >= count) count = zone + 1;
+    if (this.vote.length < count) {
+      this.vote = new Uint16Array(2 * count);
+      this.votes = new Uint32Array(2 * count);
+      this.sizes = new Uint32Array(2 * count);
+    }
+    const { vote, votes, sizes } = this;
+    votes.fill(0, 0, count);
+    sizes.fill(0, 0, count);
+    for (let i = 0; i < vertices.length; i++) {
+      const zone = zones[i], was = before[vertices[i]];
+      sizes[zone]++;
+      if (was === 0) continue;
+      // the majority, if there is one, is what is left of votes that cancel each other
+      if (votes[zone] === 0) vote[zone] = was;
+      if (vote[zone] === was) votes[zone]++;
+      else votes[zone]--;
+    }
+    const numbers = new Uint16Array(count);
+    const taken = new Set<number>();
+    const bySize = Array.from(numbers.keys()).sort((a, b) => sizes[b] - sizes[a]);
+    for (const zone of bySize) {
+      if (votes[zone] > 0 && !taken.has(vote[zone])) taken.add((numbers[zone] = vote[zone]));
+    }
+    let free = 1;
+    for (const zone of bySize) {
+      if (numbers[zone] > 0) continue;
+      while (taken.has(free)) free++;
+      numbers[zone] = free++;
+    }
+    before.fill(0);
+    for (let i = 0; i < vertices.length; i++) before[vertices[i]] = numbers[zones[i]];
+    return numbers;
+  }
 }

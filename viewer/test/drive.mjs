@@ -1,81 +1,11 @@
-// Drives the page in headless Chromium: `node test/drive.mjs PERCALE [SCREENSHOT-FOLDER]`. Ends with code 1 if anything is not as it should be.
+// Drives the page in headless Chromium: `node test/drive.mjs PERCALE`; PART=aRun,play does these parts only.
+// Ends with code 1 if anything is not as it should be.
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { chromium } from "playwright-core";
-
-const percale = resolve(process.argv[2] ?? "../target/release/percale");
-const pictures = process.argv[3];
-const work = mkdtempSync(join(tmpdir(), "percale-viewer-"));
-const servers = [];
-const complaints = [];
-const began = Date.now();
-const say = (text) => console.log(`${((Date.now() - began) / 1000).toFixed(1).padStart(6)} s  ${text}`);
-
-function run(...args) {
-  const done = spawnSync(percale, args, { encoding: "utf8" });
-  assert.equal(done.status, 0, `percale ${args.join(" ")}: ${done.stderr}`);
-  return done.stdout;
-}
-
-async function serve(...args) {
-  const server = spawn(percale, [...args, "--no-open"], { stdio: ["ignore", "pipe", "pipe"] });
-  servers.push(server);
-  let errors = "";
-  server.stderr.on("data", (data) => (errors += data));
-  return new Promise((found, failed) => {
-    server.stdout.once("data", (data) => found(String(data).trim()));
-    server.once("exit", () => failed(new Error(`percale ${args.join(" ")}: ${errors}`)));
-  });
-}
-
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-  args: ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run"],
-});
-
-async function open(url, size = { width: 900, height: 600 }) {
-  const page = await browser.newPage({ viewport: size });
-  page.on("console", (message) => ["error", "warning"].includes(message.type()) && !/GPU stall|GL Driver/.test(message.text()) && complaints.push(`${url}: ${message.text()}`));
-  page.on("pageerror", (error) => complaints.push(`${url}: ${error.message}`));
-  await page.goto(url);
-  await until(page, "the first frame", "window.percale && percale.state().updates > 0");
-  return page;
-}
-
-/** Waits until an expression is true in the page; the page's policy forbids it to evaluate texts itself. */
-async function until(page, what, expression, seconds = 30) {
-  const end = Date.now() + 1000 * seconds;
-  for (;;) {
-    if (await page.evaluate(expression)) return;
-    if (Date.now() > end) assert.fail(`no ${what} after ${seconds} s: ${JSON.stringify(await page.evaluate("window.percale?.state()"))}`);
-    await new Promise((done) => setTimeout(done, 50));
-  }
-}
-
-const state = (page) => page.evaluate("percale.state()");
-/** The canvas as it is after the next picture was drawn. */
-const picture = (page) =>
-  page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(document.querySelector("#view canvas").toDataURL())))));
-const shot = async (page, name) => pictures && (await page.screenshot({ path: join(pictures, `${name}.png`) }));
-
-async function changes(page, what, action) {
-  const before = await picture(page);
-  await action();
-  const end = Date.now() + 15000;
-  while ((await picture(page)) === before) {
-    assert.ok(Date.now() < end, `${what}: the picture stays the same`);
-  }
-  say(what);
-}
-
-async function seek(page, frame) {
-  await page.locator("#scrub").fill(String(frame));
-  await until(page, `frame ${frame}`, `percale.state().shown === ${frame}`);
-}
+import { all, changes, endsWithUs, open, percale, run, say, seek, serve, start, state, text, until, work } from "./browser.mjs";
 
 async function aRun() {
   const folder = join(work, "drop");
@@ -105,10 +35,20 @@ async function aRun() {
   await page.selectOption("#speed", "4");
   await page.click("#play");
   await until(page, "end of playing", "percale.state().frame === 40 && !percale.state().playing");
-  await page.selectOption("#mode", "strain");
-  await seek(page, 30);
-  await shot(page, "view");
   say("plays to the end");
+  await page.locator("#scrub").focus();
+  await page.keyboard.press("Space");
+  await until(page, "play by the space bar", "percale.state().playing");
+  await page.keyboard.press("Space");
+  await until(page, "pause by the space bar", "!percale.state().playing");
+  say("the space bar plays and pauses, also after scrubbing");
+  assert.equal(await page.locator("#strain-scale").isHidden(), true, "the strain scale belongs to strain");
+  await page.selectOption("#mode", "strain");
+  await seek(page, 35);
+  const [, most] = /most: ([\d.]+) %/.exec(await text(page, "#legend"));
+  const row = (await page.locator("#numbers tr").allTextContents()).find((row) => row.startsWith("largest strain"));
+  say(`largest strain: ${most} % since frame 0, ${row.slice(row.indexOf("%") + 1)} % in the report`);
+  assert.ok(Math.abs(Number(most) - Number(row.slice(row.indexOf("%") + 1))) < 0.02 * Number(most), `${most} in the legend, ${row}`);
   await page.close();
 
   const file = join(work, "drop.html");
@@ -126,10 +66,51 @@ async function aRun() {
   await served.close();
 }
 
+/** From above, the cloth hides all of the ball that it lies on: nothing of it may be seen through a certified cloth. */
+async function nothingThrough() {
+  const folder = join(work, "through");
+  run("run", "drop", "--small", "--frames", "24", "-o", folder);
+  const page = await open(await serve("view", folder));
+  await page.selectOption("#mode", "body");
+  const ofBall = () =>
+    page.evaluate(
+      () =>
+        new Promise((done) =>
+          requestAnimationFrame(() =>
+            requestAnimationFrame(() => {
+              const canvas = document.querySelector("#view canvas");
+              const copy = Object.assign(document.createElement("canvas"), { width: canvas.width, height: canvas.height });
+              const pen = copy.getContext("2d");
+              pen.drawImage(canvas, 0, 0);
+              const { data } = pen.getImageData(0, 0, copy.width, copy.height);
+              let count = 0;
+              for (let i = 0; i < data.length; i += 4) if (data[i] > data[i + 2] + 25) count++;
+              done(count);
+            }),
+          ),
+        ),
+    );
+  await page.evaluate(() => {
+    const { camera, controls } = percale.stage;
+    camera.position.set(0.001, controls.target.y + 2.2, 0);
+    camera.lookAt(controls.target);
+    controls.update();
+  });
+  for (let n = 14; n <= 24; n++) {
+    await seek(page, n);
+    const count = await ofBall();
+    assert.equal(count, 0, `frame ${n}: ${count} pixels of the ball are seen through the cloth`);
+  }
+  await page.uncheck("#body-0");
+  assert.ok((await ofBall()) > 1000, "without the cloth the ball is seen");
+  say("nothing is seen through a certified cloth");
+  await page.close();
+}
+
 async function meshes() {
   const still = await open(await serve("view", "tangles/closed"));
   await until(still, "names of paths", `/CLOSED/.test(document.querySelector("#legend").textContent)`);
-  await shot(still, "paths");
+  assert.equal(await still.locator("#time").isHidden(), true, "there is nothing to play");
   await changes(still, "paths of a mesh", () => still.uncheck("#paths"));
   await still.close();
 
@@ -145,12 +126,44 @@ async function meshes() {
 async function following() {
   const folder = join(work, "going");
   const going = spawn(percale, ["run", "drop", "--small", "--frames", "60", "-o", folder, "--set", "cloth.0.shape.cells=[24, 24]"], { stdio: "ignore" });
-  servers.push(going);
+  endsWithUs(going);
   while (!statSync(join(folder, "checkpoint"), { throwIfNoEntry: false })) await new Promise((done) => setTimeout(done, 20));
   const page = await open(await serve("view", folder));
   await until(page, "end of the run", "percale.state().complete && percale.state().frames === 61", 90);
   await until(page, "the last frame", "percale.state().shown === 60");
   say("follows a run to its end");
+  await page.close();
+}
+
+/** What becomes of a page when its run is broken off, goes on, is replaced, and when its server ends. */
+async function changing() {
+  const folder = join(work, "changing");
+  const killed = spawn(percale, ["run", "drop", "--small", "-o", folder, "--set", "cloth.0.shape.cells=[48, 48]"], { stdio: "ignore" });
+  endsWithUs(killed);
+  while (!statSync(join(folder, "frames.jsonl"), { throwIfNoEntry: false })?.size) await new Promise((done) => setTimeout(done, 20));
+  const { url, server } = await start("view", folder);
+  const page = await open(url);
+  const states = (words) => until(page, words, `document.querySelector("#state").textContent.includes(${JSON.stringify(words)})`, 60);
+  await states("goes on");
+  killed.kill("SIGKILL");
+  await states("nobody is writing it");
+  say("tells that a run was broken off");
+  run("run", "drop", "--small", "-o", folder, "--force", "--frames", "12");
+  await until(page, "the run that replaced it", "window.percale && percale.state().complete && percale.state().frames === 13", 60);
+  assert.equal(await page.evaluate("percale.feed.meta.reports.length"), 12, "reports of the new run only");
+  say("shows the run that replaced it");
+  run("run", "drop", "--small", "-o", folder, "--resume", "--frames", "20");
+  await until(page, "frames of a run that was resumed", "percale.state().complete && percale.state().frames === 21", 60);
+  say("follows a run that was resumed");
+  await seek(page, 1);
+  page.mayComplain = true;
+  server.kill("SIGKILL");
+  await page.locator("#scrub").fill("14");
+  await until(page, "word of a server that has ended", `/still running/.test(document.querySelector("#banner").textContent)`);
+  assert.equal(await page.locator("#banner").isVisible(), true);
+  const label = await text(page, "#frame");
+  assert.match(label, /^frame 1 of 20.*14 is not here yet/, "the label names the frame that is seen");
+  say("tells that its server has ended");
   await page.close();
 }
 
@@ -191,6 +204,7 @@ async function play() {
     await until(page, "third frame", "percale.state().frame >= 3");
   });
   await page.click("#play");
+  await until(page, "a live run", "percale.state().running");
   await until(page, "frames of a live run", "percale.state().frame > 45", 60);
   say(`live: ${(await state(page)).rate.toFixed(1)} frames/s into a browser that draws in software`);
   const middle = 16 * 32 + 16;
@@ -200,7 +214,6 @@ async function play() {
   await page.mouse.down();
   await page.mouse.move(px + 10, py - 110, { steps: 6 });
   await until(page, "cloth that follows the mouse", `percale.vertex(${middle})[1] > ${x[1] + 0.08}`, 20);
-  await shot(page, "play");
   await page.mouse.up();
   say("drags");
   const drift = async () => page.evaluate("Array.from({length: 1024}, (_, v) => percale.vertex(v)[0]).reduce((a, b) => a + b) / 1024");
@@ -220,21 +233,24 @@ async function play() {
   await page.click("#restart");
   await until(page, "a new start", "percale.state().frame === 0");
   say("settings, pause, restart");
+  await page.evaluate(() => {
+    const slider = document.querySelector("#friction");
+    for (let k = 1; k <= 30; k++) {
+      slider.value = String(0.05 * k);
+      slider.dispatchEvent(new Event("input"));
+    }
+  });
+  const moved = Date.now();
+  await until(page, "an answer to thirty moves of a slider", "percale.live.isSettled");
+  say(`thirty moves of a slider are answered after ${Date.now() - moved} ms`);
+  await page.reload();
+  await until(page, "the page anew", "window.percale && percale.state().updates > 0");
+  assert.equal(await page.locator("#friction").inputValue(), "1.5", "a slider says what holds");
+  assert.match(await text(page, "#friction-value"), /^1.5/);
+  assert.equal(await page.locator("#response").inputValue(), "impulses");
+  say("sliders are true after a reload");
   await page.close();
 }
 
-let code = 0;
-try {
-  for (const part of [aRun, meshes, refused, following, speed, play]) await part();
-  assert.deepEqual(complaints, [], "what the browser complained of");
-  say("all as it should be");
-} catch (error) {
-  console.error(error);
-  console.error(complaints.join("\n"));
-  code = 1;
-} finally {
-  await browser.close();
-  for (const server of servers) server.kill();
-  rmSync(work, { recursive: true, force: true });
-}
-process.exit(code);
+const parts = [aRun, nothingThrough, meshes, refused, following, changing, speed, play];
+await all(parts.filter((part) => !process.env.PART || process.env.PART.split(",").includes(part.name)));

@@ -13,15 +13,18 @@ use serde_json::json;
 
 use super::show::{Show, face_bytes};
 use super::{SCRIPT, page};
-use crate::compare::page::base64;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
+use crate::page::base64;
 use crate::progress::Progress;
 
 /// Characters in one element: browsers have trouble with texts of half a gigabyte.
 const PART: usize = 1 << 23;
 /// Largest number of 16 bits.
 const UNITS: f64 = 65535.0;
+
+/// Share of the time that the boxes take, of every frame's.
+const FIRST_LOOK: f64 = 0.2;
 
 /// The box of a body over all frames, and whether it is ever elsewhere.
 struct Room {
@@ -43,7 +46,7 @@ impl Room {
 /// The file.
 pub(crate) fn write(show: &mut Show) -> Result<String, Failure> {
     let frames = show.frame_count();
-    let progress = Progress::new("frame", 2 * frames, 0);
+    let progress = Progress::new("frame", frames, 0);
     let interrupt = Interrupt::watch(&progress, "frame", "no file was written")?;
     let bodies = show.mesh().bodies().to_vec();
     let of = |body: &Body, x: &[DVec3]| -> Vec<DVec3> {
@@ -61,7 +64,7 @@ pub(crate) fn write(show: &mut Show) -> Result<String, Failure> {
             moves[k] |= points != of(body, &start);
             boxes[k] = boxes[k].union(Aabb::of(points));
         }
-        progress.add_one();
+        progress.at(FIRST_LOOK * (frame + 1) as f64);
     }
     let rooms: Vec<Room> = boxes
         .iter()
@@ -93,7 +96,7 @@ pub(crate) fn write(show: &mut Show) -> Result<String, Failure> {
         }
         touches.write_all(&show.touch(frame)?.to_bytes())?;
         paths.push(show.paths(frame)?);
-        progress.add_one();
+        progress.at(FIRST_LOOK * frames as f64 + (1.0 - FIRST_LOOK) * (frame + 1) as f64);
     }
     progress.finish();
 

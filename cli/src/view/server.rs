@@ -24,7 +24,7 @@ const MAX_HEAD: usize = 8192;
 const MAX_MESSAGE: usize = 4096;
 /// Requests that are answered at once, at most: a browser asks for a handful.
 const MAX_CONNECTIONS: usize = 32;
-/// Time for a whole head to arrive.
+/// Time for a whole head to arrive, and for each piece of an answer to be taken.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A websocket of the page.
@@ -108,22 +108,46 @@ pub(crate) fn serve(
     if opens {
         open(&address);
     }
-    let busy = Arc::new(AtomicUsize::new(0));
+    let (busy, refused) = (Seats::default(), Seats::default());
     for stream in listener.incoming() {
         let Ok(stream) = stream else { continue };
-        let (site, busy) = (Arc::clone(site), Arc::clone(&busy));
-        if busy.fetch_add(1, Ordering::SeqCst) >= MAX_CONNECTIONS {
-            let refused = Refused((503, "Service Unavailable"), "too many requests at once");
-            let _ = refuse(&stream, &refused);
-            busy.fetch_sub(1, Ordering::SeqCst);
-            continue;
+        if let Some(seat) = busy.take() {
+            let site = Arc::clone(site);
+            thread::spawn(move || {
+                let _seat = seat;
+                let _ = handle(stream, port, &*site);
+            });
+        } else if let Some(seat) = refused.take() {
+            // this takes time too; beyond so many, connections are closed without a word
+            thread::spawn(move || {
+                let _seat = seat;
+                let why = "too many requests at once";
+                let _ = refuse(&stream, &Refused((503, "Service Unavailable"), why));
+            });
         }
-        thread::spawn(move || {
-            let _ = handle(stream, port, &*site);
-            busy.fetch_sub(1, Ordering::SeqCst);
-        });
     }
     Ok(())
+}
+
+/// Room for [`MAX_CONNECTIONS`].
+#[derive(Clone, Default)]
+struct Seats(Arc<AtomicUsize>);
+
+/// A place that is taken until this is dropped, also by a panic.
+struct Seat(Seats);
+
+impl Seats {
+    fn take(&self) -> Option<Seat> {
+        let seat = Seat(self.clone());
+        let before = self.0.fetch_add(1, Ordering::SeqCst);
+        (before < MAX_CONNECTIONS).then_some(seat)
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        self.0.0.fetch_sub(1, Ordering::SeqCst);
+    }
 }
 
 /// Asks the system for a browser; where there is none, the address on the screen has to do.
@@ -162,6 +186,7 @@ fn handle(mut stream: TcpStream, port: u16, site: &dyn Site) -> io::Result<()> {
             Some(live) => {
                 upgrade(&mut stream, key)?;
                 stream.set_read_timeout(None)?;
+                stream.set_write_timeout(Some(PATIENCE))?; // a page that takes nothing holds what others wait for
                 stream.set_nodelay(true)?;
                 let config = WebSocketConfig::default()
                     .max_message_size(Some(MAX_MESSAGE))
@@ -452,6 +477,23 @@ mod tests {
             assert_eq!(status(&head), code, "{head:?}");
         }
         assert!(Request::parse(b"GET /\xff HTTP/1.1", 8000).is_err());
+    }
+
+    #[test]
+    fn a_seat_is_given_back_also_by_a_panic() {
+        let seats = Seats::default();
+        let taken: Vec<Seat> = (0..MAX_CONNECTIONS).map_while(|_| seats.take()).collect();
+        assert_eq!(taken.len(), MAX_CONNECTIONS);
+        assert!(seats.take().is_none() && seats.take().is_none(), "full");
+        drop(taken);
+        let seat = seats.take().unwrap();
+        let ended = thread::spawn(move || {
+            let _seat = seat;
+            panic!("a handler that fails");
+        });
+        assert!(ended.join().is_err());
+        let taken: Vec<Seat> = (0..MAX_CONNECTIONS).map_while(|_| seats.take()).collect();
+        assert_eq!(taken.len(), MAX_CONNECTIONS, "all are free again");
     }
 
     #[test]

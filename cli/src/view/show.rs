@@ -3,14 +3,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use glam::DVec3;
 use percale::geometry::{BodyKind, Mesh};
-use percale::record::Recording;
+use percale::record::{Recording, is_being_written};
 use percale::render::Camera;
 use percale::untangle::{self, Rest};
-use percale::{Figures, Scene};
+use percale::{Figures, Scene, Surfaces};
 use serde_json::{Value, json};
 
 use super::touch::{Touch, Toucher};
@@ -28,6 +28,8 @@ enum Frames {
         recording: Box<Recording>,
         /// When the checkpoint was written that was read.
         written: Option<SystemTime>,
+        /// Which run it is of all that the folder has held.
+        run: String,
     },
     Still(Vec<Vec<DVec3>>),
 }
@@ -79,25 +81,25 @@ impl Looks {
     }
 }
 
-/// The distance that features keep, of a scene.
-pub(crate) fn thickness_of(scene: &Scene, mesh: &Mesh, x: &[DVec3]) -> f64 {
-    scene
-        .thickness
-        .unwrap_or_else(|| 0.01 * mean_cloth_edge(mesh, x))
+/// The distance that features keep where no object has its own, in metres.
+pub(crate) fn thickness_of(scene: &Scene, mesh: &Mesh, surfaces: &Surfaces) -> f64 {
+    let own = scene.thickness;
+    own.unwrap_or_else(|| Surfaces::default_thickness(mesh, surfaces.rest()))
 }
 
-fn mean_cloth_edge(mesh: &Mesh, x: &[DVec3]) -> f64 {
-    let cloths = mesh
-        .bodies()
-        .iter()
-        .filter(|body| body.kind == BodyKind::Cloth);
-    let faces =
-        cloths.flat_map(|body| &mesh.faces()[body.faces.start as usize..body.faces.end as usize]);
-    let lengths = faces.flat_map(|&[a, b, c]| {
-        [[a, b], [b, c], [c, a]].map(|[i, j]| x[i as usize].distance(x[j as usize]))
-    });
-    let (count, sum) = lengths.fold((0, 0.0), |(n, sum), length| (n + 1, sum + length));
-    sum / f64::from(count.max(1))
+/// What contact knew of a run's vertices; where files of its shapes are gone, from how it started.
+fn surfaces_of(recording: &Recording) -> Result<Surfaces, Failure> {
+    let (scene, mesh) = (recording.scene(), recording.mesh());
+    match scene.surfaces() {
+        Ok(surfaces) if surfaces.rest().len() == mesh.vertex_count() => Ok(surfaces),
+        _ => uniform(mesh, recording.positions(0)?, scene.thickness),
+    }
+}
+
+fn uniform(mesh: &Mesh, x: Vec<DVec3>, thickness: Option<f64>) -> Result<Surfaces, Failure> {
+    let thickness = thickness.unwrap_or_else(|| Surfaces::default_thickness(mesh, &x));
+    let thickness = Some(thickness).filter(|h| h.is_finite()).unwrap_or(0.0); // no cloth
+    Ok(Surfaces::uniform(mesh, x, thickness, 0.0)?)
 }
 
 impl Show {
@@ -121,13 +123,13 @@ impl Show {
     }
 
     fn open_run(dir: &Path) -> Result<Self, Failure> {
-        let written = written(dir);
+        let (written, run) = (changed(dir, "checkpoint"), run_in(dir));
         let recording = Recording::open(dir)?;
         let mesh = Arc::clone(recording.mesh());
         let frames: Vec<u64> = (0..recording.frame_count()).collect();
         let looks = Looks::of(&mesh, Source::Recording(&recording), &frames, None)?;
-        let start = recording.positions(0)?;
-        let thickness = thickness_of(recording.scene(), &mesh, &start);
+        let surfaces = surfaces_of(&recording)?;
+        let thickness = thickness_of(recording.scene(), &mesh, &surfaces);
         let title = match dir.canonicalize().ok().as_deref().and_then(Path::file_name) {
             Some(name) => name.to_string_lossy().into_owned(),
             None => dir.display().to_string(),
@@ -136,11 +138,12 @@ impl Show {
             title,
             looks,
             thickness,
-            toucher: Toucher::new(&mesh, thickness, start),
+            toucher: Toucher::new(&mesh, &surfaces),
             frames: Frames::Run {
                 dir: dir.into(),
                 recording: Box::new(recording),
                 written,
+                run,
             },
             mesh,
         })
@@ -157,7 +160,7 @@ impl Show {
         }
         let mesh = input.mesh;
         let looks = Looks::of(&mesh, Source::Still(&mesh, &positions[0]), &[0], None)?;
-        let thickness = 0.01 * mean_cloth_edge(&mesh, &positions[0]);
+        let surfaces = uniform(&mesh, positions[0].clone(), None)?;
         let names = files.iter().map(|file| {
             let name = file.file_name().unwrap_or_default();
             name.to_string_lossy().into_owned()
@@ -165,8 +168,8 @@ impl Show {
         Ok(Self {
             title: names.collect::<Vec<_>>().join(" → "),
             looks,
-            thickness,
-            toucher: Toucher::new(&mesh, thickness, positions[0].clone()),
+            thickness: surfaces.thickness().first().copied().unwrap_or(0.0),
+            toucher: Toucher::new(&mesh, &surfaces),
             frames: Frames::Still(positions),
             mesh,
         })
@@ -229,31 +232,42 @@ impl Show {
             },
             Frames::Still(_) => (true, None),
         };
+        let (run, is_written) = match &self.frames {
+            Frames::Run { run, dir, .. } => (&run[..], !complete && is_being_written(dir)),
+            Frames::Still(_) => (&self.title[..], false),
+        };
         let reports = self.reports();
         json!({
+            "run": run, "written": is_written,
             "frames": self.frame_count(), "complete": complete, "stopped": stopped,
             "reports": reports[have.min(reports.len())..],
         })
     }
 
-    /// Looks whether the run has gone on; what cannot be read right now, because it is being written, is left as it was.
+    /// Looks whether the run has gone on, or another has taken its place; what cannot be read right now, because it is being
+    /// written, is left as it was.
     pub(crate) fn refresh(&mut self) {
-        if let Frames::Run {
+        let Frames::Run {
             dir,
             recording,
-            written: known,
+            written,
+            run,
         } = &mut self.frames
-        {
-            let now = written(dir);
-            if now == *known && (recording.summary().is_some() || !dir.join("report.json").exists())
-            {
-                return;
+        else {
+            return;
+        };
+        let now = changed(dir, "checkpoint");
+        let has_ended = recording.summary().is_none() && dir.join("report.json").exists();
+        if now == *written && !has_ended {
+            return;
+        }
+        if run_in(dir) != *run {
+            let dir = dir.clone();
+            if let Ok(show) = Self::open_run(&dir) {
+                *self = show;
             }
-            if let Ok(newer) = Recording::open(dir)
-                && newer.mesh().faces() == recording.mesh().faces()
-            {
-                (**recording, *known) = (newer, now);
-            }
+        } else if let Ok(newer) = Recording::open(dir) {
+            (**recording, *written) = (newer, now);
         }
     }
 
@@ -310,8 +324,14 @@ pub(crate) fn curves(mesh: &Mesh, x: &[DVec3]) -> Result<Value, Failure> {
     Ok(each.collect())
 }
 
-fn written(dir: &Path) -> Option<SystemTime> {
-    fs::metadata(dir.join("checkpoint")).ok()?.modified().ok()
+fn changed(dir: &Path, name: &str) -> Option<SystemTime> {
+    fs::metadata(dir.join(name)).ok()?.modified().ok()
+}
+
+/// Which run a folder holds: a run writes its scene once, when it begins.
+fn run_in(dir: &Path) -> String {
+    let since = changed(dir, "scene.toml").and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    since.map_or(String::new(), |since| since.as_nanos().to_string())
 }
 
 /// Vertices of all faces, u32, little-endian.

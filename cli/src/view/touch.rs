@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use glam::DVec3;
+use percale::Surfaces;
 use percale::geometry::{Asked, BodyKind, Collider, Margin, Mesh};
 
 /// Features at rest on one another lie about one thickness apart: a little more is still contact.
@@ -43,11 +44,11 @@ pub(crate) struct Toucher {
 }
 
 impl Toucher {
-    pub(crate) fn new(mesh: &Arc<Mesh>, thickness: f64, rest: Vec<DVec3>) -> Self {
+    pub(crate) fn new(mesh: &Arc<Mesh>, surfaces: &Surfaces) -> Self {
         Self {
             collider: Collider::new(mesh),
-            thickness: vec![NEAR * thickness; mesh.vertex_count()],
-            rest,
+            thickness: surfaces.thickness().iter().map(|h| NEAR * h).collect(),
+            rest: surfaces.rest().to_vec(),
         }
     }
 
@@ -138,7 +139,8 @@ mod tests {
         before[9..12].iter_mut().for_each(|x| x.y += 0.2);
         // far apart at rest, so that a thickness counts in full within one body
         let (_, rest) = stack(&[0.0, 1.0, 2.0, 3.0, 4.0]);
-        let mut toucher = Toucher::new(&mesh, 1e-3, rest);
+        let surfaces = Surfaces::uniform(&mesh, rest, 1e-3, 0.0).unwrap();
+        let mut toucher = Toucher::new(&mesh, &surfaces);
         let touch = toucher.touch(&x, Some(&before));
         assert_eq!(touch.vertices, (0..12).collect::<Vec<u32>>());
         assert_eq!(touch.zones, [[0; 6], [1; 6]].concat());

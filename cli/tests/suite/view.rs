@@ -5,6 +5,10 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
 
 use crate::support::{PERCALE, finished};
 
@@ -81,7 +85,7 @@ fn a_folder_is_served_by_a_fixed_list_of_names_and_nothing_else() {
     assert_eq!(server.get("/viewer.js").0, 200);
     let (status, scene) = server.get("/data/scene");
     assert_eq!(status, 200);
-    let scene: serde_json::Value = serde_json::from_slice(&scene).unwrap();
+    let scene: Value = serde_json::from_slice(&scene).unwrap();
     assert_eq!(scene["frames"], 3);
     assert_eq!(scene["reports"].as_array().unwrap().len(), 2);
     let vertices = scene["bodies"][2]["vertices"][1].as_u64().unwrap() as usize;
@@ -184,6 +188,147 @@ fn a_live_socket_is_refused_to_other_sites_and_to_folders() {
     assert_eq!(upgrade(&play, "Origin: http://evil.example\r\n"), 403);
     assert_eq!(upgrade(&play, &own(&play)), 101);
     assert_eq!(upgrade(&view, &own(&view)), 404);
+}
+
+#[test]
+fn clients_that_say_nothing_do_not_keep_the_next_one_waiting() {
+    let server = Server::start(&["view", "tangles/closed"]);
+    let connect = || TcpStream::connect(("127.0.0.1", server.port)).unwrap();
+    // 32 are listened to, up to five seconds; each of the others is refused, which takes a fifth of a second
+    let silent: Vec<TcpStream> = (0..56).map(|_| connect()).collect();
+    let began = Instant::now();
+    let (status, _) = server.get("/data/scene");
+    let waited = began.elapsed();
+    assert_eq!(status, 503);
+    assert!(waited < Duration::from_secs(3), "{waited:?}");
+    drop(silent);
+    let until = Instant::now() + Duration::from_secs(20);
+    while server.get("/data/scene").0 != 200 {
+        assert!(Instant::now() < until, "seats are given back");
+    }
+}
+
+fn json(server: &Server, name: &str) -> Value {
+    let (status, body) = server.get(name);
+    assert_eq!(status, 200, "{name}");
+    serde_json::from_slice(&body).unwrap()
+}
+
+#[test]
+fn a_page_learns_whose_run_it_is_whether_it_goes_on_and_who_writes_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = record(folder.path());
+    let server = Server::start(&["view", &out]);
+    let first = json(&server, "/data/news/0");
+    assert_eq!(
+        (&first["complete"], &first["written"]),
+        (&true.into(), &false.into())
+    );
+    let run = |more: &[&str]| {
+        let done = finished(&[&["run", "drop", "--small", "-o", &out][..], more].concat());
+        assert!(done.status.success(), "{done:?}");
+    };
+
+    run(&["--resume", "--frames", "4"]);
+    let resumed = json(&server, "/data/news/2");
+    assert_eq!(resumed["run"], first["run"], "the same run");
+    assert_eq!(
+        (&resumed["frames"], &resumed["complete"]),
+        (&5.into(), &true.into())
+    );
+    assert_eq!(resumed["reports"][0]["frame"], 3);
+
+    run(&[
+        "--force",
+        "--frames",
+        "1",
+        "--set",
+        "cloth.0.shape.cells=[4, 4]",
+    ]);
+    let replaced = json(&server, "/data/news/4");
+    assert_ne!(replaced["run"], first["run"], "another run");
+    assert_eq!(replaced["frames"], 2);
+    let scene = json(&server, "/data/scene");
+    assert_eq!(scene["run"], replaced["run"]);
+    assert_eq!(
+        scene["bodies"][0]["vertices"],
+        serde_json::json!([0, 25]),
+        "its own mesh"
+    );
+    assert_eq!(scene["reports"].as_array().unwrap().len(), 1);
+
+    // a run that goes on, and is killed
+    let mut going = Command::new(PERCALE)
+        .args(["run", "drop", "-o", &out, "--force"])
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let until = Instant::now() + Duration::from_secs(60);
+    let wait_for = |what: &str, is_so: &dyn Fn(&Value) -> bool| loop {
+        let news = json(&server, "/data/news/0");
+        if is_so(&news) {
+            break;
+        }
+        assert!(Instant::now() < until, "{what}: {news}");
+        thread::sleep(Duration::from_millis(20));
+    };
+    wait_for("a run that goes on", &|news| {
+        news["run"] != replaced["run"] && news["written"] == true && news["complete"] == false
+    });
+    going.kill().unwrap();
+    going.wait().unwrap();
+    wait_for("a run that nobody writes", &|news| {
+        news["written"] == false && news["complete"] == false
+    });
+}
+
+#[test]
+fn the_page_has_the_thickness_of_the_scene_at_rest() {
+    let folder = tempfile::tempdir().unwrap();
+    let scene = folder.path().join("sheet.toml");
+    // edges of a sheet of 2 m x 1 m in two squares: seven of 1 m and two diagonals
+    let text = "frames = 1\n[[cloth]]\nname = \"sheet\"\nshape = { kind = \"sheet\", size = [2.0, 1.0], cells = [2, 1] }\n";
+    fs::write(&scene, text).unwrap();
+    let out = folder.path().join("out").to_str().unwrap().to_string();
+    let done = finished(&["run", scene.to_str().unwrap(), "-o", &out]);
+    assert!(done.status.success(), "{done:?}");
+    let expected = 0.01 * (7.0 + 2.0 * f64::sqrt(2.0)) / 9.0;
+    for arguments in [&["view", &out][..], &["play", scene.to_str().unwrap()]] {
+        let server = Server::start(arguments);
+        let thickness = json(&server, "/data/scene")["thickness"].as_f64().unwrap();
+        assert!(
+            (thickness - expected).abs() < 1e-12,
+            "{thickness}, not {expected}"
+        );
+    }
+}
+
+#[test]
+fn pages_replace_nothing_but_pages() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = record(folder.path());
+    let letter = folder.path().join("letter.html");
+    let towel = folder.path().join("towel.toml");
+    for file in [&letter, &towel] {
+        fs::write(file, "dear").unwrap();
+        let name = file.to_str().unwrap();
+        let report = format!("--report={name}");
+        for arguments in [
+            &["view", &out, "--html", name][..],
+            &["run", "drop", "--small", "-o", &out, "--force", &report],
+        ] {
+            let done = finished(arguments);
+            let error = String::from_utf8_lossy(&done.stderr);
+            assert_eq!(done.status.code(), Some(2), "{arguments:?}");
+            assert!(error.contains(name), "{error}");
+            assert_eq!(fs::read_to_string(file).unwrap(), "dear");
+        }
+    }
+    let page = folder.path().join("page.html");
+    for _ in 0..2 {
+        let done = finished(&["view", &out, "--html", page.to_str().unwrap()]);
+        assert!(done.status.success(), "a page replaces a page: {done:?}");
+    }
 }
 
 #[test]
