@@ -4,6 +4,8 @@
 //! changes makes a new simulation of the changed scene, which goes on from a checkpoint of the old one and certifies it anew:
 //! what is shown is certified as in a run.
 
+mod wish;
+
 use std::io::ErrorKind;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,7 +19,6 @@ use percale::response::Stage;
 use percale::scene::{Camera, Scene, Variant};
 use percale::step::Checkpoint;
 use percale::{Figures, Simulation, render};
-use serde::Deserialize;
 use serde_json::{Value, json};
 use tungstenite::protocol::CloseFrame;
 use tungstenite::protocol::frame::coding::CloseCode;
@@ -31,6 +32,7 @@ use crate::view;
 use crate::view::server::{self, Answer, Site, Socket};
 use crate::view::show::{self, Looks};
 use crate::view::touch::Toucher;
+use wish::{Drag, Setting, Wish};
 
 /// Frames that are on their way and not yet shown, at most: more would be seen late.
 const AHEAD: u64 = 2;
@@ -92,50 +94,6 @@ impl Play {
         server::serve(&listener, &site, !self.no_open)?;
         Ok(ExitCode::SUCCESS)
     }
-}
-
-/// What the page wants; a message each.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-enum Wish {
-    Run(bool),
-    Step(u32),
-    Restart(#[expect(dead_code, reason = "its being there says all")] bool),
-    Set(Setting),
-    Drag(Option<Drag>),
-    Touches(bool),
-    /// The frame with this number has arrived.
-    Ack(u64),
-}
-
-#[derive(Debug, Default, PartialEq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Setting {
-    friction: Option<f64>,
-    /// Metres.
-    thickness: Option<f64>,
-    /// Along x, m/s.
-    wind: Option<f64>,
-    response: Option<String>,
-}
-
-impl Setting {
-    /// What is asked for later counts.
-    fn then(self, later: Self) -> Self {
-        Self {
-            friction: later.friction.or(self.friction),
-            thickness: later.thickness.or(self.thickness),
-            wind: later.wind.or(self.wind),
-            response: later.response.or(self.response),
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Drag {
-    vertex: u32,
-    to: [f64; 3],
 }
 
 /// What a hand holds: vertices with weights that sum to 1.

@@ -122,7 +122,7 @@ impl Buffers {
             return Err(format!("{what} are not matrices"));
         }
         let matrices = self.numbers::<16>(accessor, what)?;
-        Ok(matrices.iter().map(|m| affine(m)).collect())
+        Ok(matrices.iter().map(affine).collect())
     }
 }
 

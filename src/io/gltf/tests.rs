@@ -18,7 +18,7 @@ fn parts(bytes: &[u8]) -> (serde_json::Value, Vec<u8>) {
 
 fn whole(json: &serde_json::Value, rest: &[u8]) -> Vec<u8> {
     let mut text = serde_json::to_vec(json).unwrap();
-    while text.len() % 4 != 0 {
+    while !text.len().is_multiple_of(4) {
         text.push(b' ');
     }
     let mut bytes = b"glTF\x02\0\0\0".to_vec();
@@ -156,7 +156,7 @@ fn what_cannot_be_a_body_is_refused_by_name() {
         "{message}"
     );
     let message = refused(|json| {
-        json["extensionsRequired"] = serde_json::json!(["KHR_draco_mesh_compression"])
+        json["extensionsRequired"] = serde_json::json!(["KHR_draco_mesh_compression"]);
     });
     assert!(message.contains("without compression"), "{message}");
     for cut in [0, 3, 11, 20, 1000, 200_000] {

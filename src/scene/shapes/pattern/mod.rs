@@ -1,4 +1,4 @@
-//! Garments from their sewing patterns: GarmentCode specifications, cut into triangles and placed around the body.
+//! Garments from their sewing patterns: `GarmentCode` specifications, cut into triangles and placed around the body.
 //!
 //! The two sides of a stitch are cut into the same number of parts, so that their vertices are sewn one to one, in the order in which they are
 //! nearer as placed. Where both sides lie on one another already, as the halves of a front do, they become one. Faces look away from the
@@ -28,7 +28,7 @@ fn gather() -> f64 {
     2.0
 }
 
-/// A garment from a GarmentCode specification (a .json file): its panels, placed around the body as it says. A seam of the cloth with itself, without
+/// A garment from a `GarmentCode` specification (a .json file): its panels, placed around the body as it says. A seam of the cloth with itself, without
 /// further keys, sews its stitches.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

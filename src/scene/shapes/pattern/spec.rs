@@ -1,4 +1,4 @@
-//! What a GarmentCode specification says: panels as closed loops of edges, and which edges are sewn together.
+//! What a `GarmentCode` specification says: panels as closed loops of edges, and which edges are sewn together.
 //!
 //! Coordinates of a panel are those of the paper, in `units_in_meter`; control points of curves are relative to the edge: (1, 0) is its
 //! end, (0, 1) a quarter turn to the left of that. `rotation` turns about x, then y, then z, in degrees, before `translation`.

@@ -180,14 +180,14 @@ fn what_is_wrong_with_a_pattern_is_named() {
         "{message}"
     );
     let message = wrong(&|json| {
-        json["pattern"]["panels"]["left_btorso"]["edges"][1]["curvature"]["type"] = "circle".into()
+        json["pattern"]["panels"]["left_btorso"]["edges"][1]["curvature"]["type"] = "circle".into();
     });
     assert!(
         message.contains("'left_btorso', edge 1") && message.contains("quadratic or cubic"),
         "{message}"
     );
     let message = wrong(&|json| {
-        json["pattern"]["panels"]["left_btorso"]["vertices"][1] = serde_json::json!([60.0, -10.0])
+        json["pattern"]["panels"]["left_btorso"]["vertices"][1] = serde_json::json!([60.0, -10.0]);
     });
     assert!(
         message.contains("crosses itself") || message.contains("stitch"),
