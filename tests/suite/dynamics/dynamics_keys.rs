@@ -407,6 +407,29 @@ fn seams() {
     );
     let by_pairs = with(&pairs, &[("seam.0.pairs", "[[4, 0], [9, 5], [14, 10]]")]);
     assert_eq!(by_region.x, by_pairs.x);
+    // and as stitches, of which one goes to the middle of an edge
+    let written = "[[[4], [0]], [[9], [5]], [[14], [10]]]";
+    let stitches = pairs.replace(
+        "pairs = [[4, 0], [9, 5], [14, 10]]",
+        &format!("stitches = {written}"),
+    );
+    let by_stitches = with(&stitches, &[("seam.0.stitches", written)]);
+    let apart = |end: &End| {
+        (0..3)
+            .map(|k| end.x[15 + 5 * k].distance(end.x[4 + 5 * k]))
+            .fold(0.0, f64::max)
+    };
+    assert!(
+        (apart(&by_stitches) - apart(&by_pairs)).abs() < 1e-3,
+        "stitches"
+    );
+    let middle = "[[[9], [0, 5, 0.5]]]";
+    let one = with(&stitches, &[("seam.0.stitches", middle)]);
+    let to_middle = one.x[9].distance(0.5 * (one.x[15] + one.x[20]));
+    assert!(
+        to_middle < 0.004 && one.x[9].distance(one.x[15]) > 0.02,
+        "stitches: {to_middle}"
+    );
     let start = run(&scene(SEWN, &[("frames", "0")]));
     let moved = |end: &End, v: usize| end.x[v].distance(start.x[v]);
     // the output grid has rounded where it starts, which relaxes
@@ -584,7 +607,7 @@ fn impossible_dynamics_and_seams_are_refused_by_name() {
             SEWN,
             "seam.0.pairs",
             "[[0, 0]]",
-            "either `regions` or `pairs`",
+            "either `regions`, `pairs` or `stitches`",
         ),
         (SEWN, "seam.0.stiffness", "0", "positive"),
     ] {
