@@ -1,11 +1,12 @@
 """The dress of the public Codim-IPC data on its kicking mannequin, as a scene: python3 bench/dress.py DATA OUT [--sew]
 
 DATA is a folder with dress_draped_clean.obj.gz, dress_stage.obj.gz and kick/NNN.v.obj.gz (85 frames of 0.04 s). Writes
-dress.obj, body.obj, body-*.obj and scene.toml into OUT; then `percale run OUT/scene.toml`. The rest shape is the flat pattern,
-which the stage has as texture coordinates; each stitch joins a vertex to a point of an edge.
+dress.obj, body.obj, body-*.obj and scene.toml into OUT; then `percale run OUT/scene.toml`. Each stitch joins a vertex to a point of an
+edge.
 
-The dress starts draped. With --sew it starts as panels around the body: they are sewn within two seconds without weight, hang for one more,
-and then the body kicks; these three seconds are the pre-roll.
+The dress starts draped, and the drape is its rest shape. With --sew it starts as panels around the body, and its rest shape is the flat
+pattern, which the stage has as texture coordinates: the panels are sewn within two seconds without weight, hang for one more, and then
+the body kicks; these three seconds are the pre-roll.
 """
 
 import argparse
@@ -59,6 +60,7 @@ def main(data, out, sew):
     write_obj(out / "dress.obj", start, corners, pattern)
     sewn = list(stitches(stage, [[int(i.split("/")[0]) - 1 for i in f] for f in corners]))
     up = ', up = "z"' if sew else ""
+    rest = 'rest = { kind = "uv" }\n' if sew else ""
     frames, begin, duration = (SEWN + 84, SEWN / FPS, 2.0) if sew else (84, 0.0, 0.2)
     staged = f"""
 [[stage]]
@@ -82,8 +84,7 @@ friction = 0.3
 [[cloth]]
 name = "dress"
 shape = {{ kind = "file", file = "dress.obj"{up} }}
-rest = {{ kind = "uv" }}
-fabric = "cotton"
+{rest}fabric = "cotton"
 
 [[obstacle]]
 name = "mannequin"

@@ -123,8 +123,15 @@ pub(super) struct Record {
     pub(super) load_average: Option<[f64; 3]>,
     pub(super) threads: usize,
     pub(super) build: Build,
-    /// SHA-256 of the scene with every default written out.
+    /// SHA-256 of the scene with every default written out, but without its poster.
     pub(super) scene_hash: String,
+}
+
+/// Another poster is no other run.
+fn without_poster(scene: &Scene) -> Scene {
+    let mut scene = scene.clone();
+    scene.poster = None;
+    scene
 }
 
 impl Record {
@@ -144,7 +151,7 @@ impl Record {
             strain_limit: Some(limit).filter(|limit| limit.is_finite()),
             threads: rayon::current_num_threads(),
             build: build.clone(),
-            scene_hash: hash(scene.to_text().as_bytes()),
+            scene_hash: hash(without_poster(scene).to_text().as_bytes()),
             ..Self::default()
         }
     }

@@ -7,7 +7,7 @@ use std::path::Path;
 use percale::io::write_atomically;
 use percale::record::Recording;
 use percale::render::{Image, contact_sheet};
-use percale::scene::BUILTIN;
+use percale::scene::{BUILTIN, Scene};
 
 use super::record::Record;
 use crate::failure::Failure;
@@ -62,7 +62,10 @@ fn each_poster(
         match Recording::open(&folders.join(&name)) {
             Ok(recording) => {
                 let last = recording.frame_count() - 1;
-                let frame = recording.scene().poster.unwrap_or(last).min(last);
+                // the scene as it is now: another poster is no other run
+                let scene = Scene::load(&record.name).ok();
+                let poster = scene.and_then(|scene| scene.poster);
+                let frame = poster.unwrap_or(last).min(last);
                 let stage = Stage::new(Source::Recording(&recording), &[frame], size, None)?;
                 use_it(record, frame, stage.draw(frame)?)?;
                 count += 1;
