@@ -124,7 +124,6 @@ pub fn resolve(
         margin: None,
     };
     let wanted = candidate.x.clone();
-    let before = collider.impacts(candidate.motion(), &exact);
     let terms = Terms {
         start,
         inverse_mass,
@@ -142,6 +141,8 @@ pub fn resolve(
     };
     let phases = &mut Phases::default();
     let mut interval = Interval::given(candidate, terms, collider);
+    // by the pairs that are listed now
+    let before = collider.impacts(start.motion_to(&wanted), &exact);
     interval.repel(&[], phases);
     let mut pass = || {
         interval.respond(collider, phases)?;

@@ -30,7 +30,7 @@ pub use ccd::Mode;
 pub use collider::{Asked, Collider, Foreseen, Look, Motion};
 pub use error::MeshError;
 pub use impact::{ContactPoint, Impact, Pair};
-pub use intersect::{Crossings, Scope, crossing_faces, crossings};
+pub use intersect::{Crossings, Scope, crossing_faces, crossings, has_crossings};
 pub use margin::Margin;
 pub use mesh::{Body, BodyKind, Mesh};
 pub use proof::Proof;
