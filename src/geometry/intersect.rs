@@ -26,6 +26,7 @@ use robust::{Coord, Coord3D};
 
 use super::box32::Box32;
 use super::bvh::{Boxes, FacePair, Tree, joined};
+use super::faces32::{FaceLooks, Positions32};
 use super::fan::is_side_by_side;
 use super::mesh::check_positions;
 use super::{Collider, Mesh};
@@ -160,6 +161,13 @@ impl Crossings {
     }
 }
 
+/// What one part of the walk has found, and what it has not looked at yet.
+#[derive(Default)]
+struct Part {
+    looks: FaceLooks,
+    found: Vec<Found>,
+}
+
 enum Found {
     Faces([u32; 2]),
     EdgeFace([u32; 2]),
@@ -210,13 +218,25 @@ fn look(
     let vertices = vertices.with_min_len(1024);
     let fine: Vec<bool> = vertices.map(|v| is_side_by_side(mesh, x, v)).collect();
     let fine = Some(&fine[..]);
-    let report = |pair, out: &mut Vec<Found>| {
+    let single = Positions32::of(x);
+    let test = |pair, found: &mut Vec<Found>| {
         if !is_over() {
-            compare(mesh, x, pair, out);
-            note(out);
+            compare(mesh, x, pair, found);
+            note(found);
         }
     };
-    tree.face_overlaps(boxes, mesh, all, fine, &is_over, report)
+    let report = |pair: FacePair, Part { looks, found }: &mut Part| {
+        if pair.shares_vertex() {
+            test(pair, found);
+        } else {
+            looks.add(pair, &single, |pair| test(pair, found));
+        }
+    };
+    let mut parts = tree.face_overlaps(boxes, mesh, all, fine, &is_over, report);
+    parts.par_iter_mut().for_each(|Part { looks, found }| {
+        looks.finish(&single, |pair| test(pair, found));
+    });
+    parts.into_iter().map(|part| part.found).collect()
 }
 
 fn boxes_at(x: &[DVec3]) -> Vec<Box32> {

@@ -8,6 +8,7 @@ pub mod ccd;
 pub(crate) mod collider;
 pub(crate) mod critical;
 mod error;
+mod faces32;
 mod fan;
 pub(crate) mod impact;
 pub(crate) mod intersect;

@@ -117,7 +117,7 @@ impl Motion32 {
 
 /// Largest coordinate; infinite beyond what products can take, and for anything that is not a
 /// number.
-fn largest_of(each: impl Iterator<Item = Vec4>) -> f32 {
+pub(super) fn largest_of(each: impl Iterator<Item = Vec4>) -> f32 {
     let (mut largest, mut nothing) = (Vec4::ZERO, Vec4::ZERO);
     for x in each {
         largest = largest.max(x.abs());

@@ -14,10 +14,24 @@ use crate::geometry::sweep32::Listed;
 const TASK_COUNT: usize = 512;
 
 /// Two faces, the smaller number first, with their corners.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(in crate::geometry) struct FacePair {
     pub(in crate::geometry) faces: [u32; 2],
     pub(in crate::geometry) corners: [[u32; 3]; 2],
+}
+
+impl FacePair {
+    /// No pair: holds a place.
+    pub(in crate::geometry) const NONE: Self = Self {
+        faces: [0; 2],
+        corners: [[0; 3]; 2],
+    };
+
+    #[inline]
+    pub(in crate::geometry) fn shares_vertex(&self) -> bool {
+        let [corners, others] = self.corners;
+        corners.iter().any(|v| others.contains(v))
+    }
 }
 
 /// A part of the walk over all pairs of leaves.
