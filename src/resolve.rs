@@ -141,8 +141,6 @@ pub fn resolve(
     };
     let phases = &mut Phases::default();
     let mut interval = Interval::given(candidate, terms, collider);
-    // by the pairs that are listed now
-    let before = collider.impacts(start.motion_to(&wanted), &exact);
     interval.repel(&[], phases);
     let mut pass = || {
         interval.respond(collider, phases)?;
@@ -154,6 +152,8 @@ pub fn resolve(
             unreachable!("the shortest interval is never refused for what it does to the cloth")
         }
     })?;
+    // asked last, since the pairs of nearly this motion are listed now
+    let before = collider.impacts(start.motion_to(&wanted), &exact);
     let figures = interval.settle(&mut accepted, phases).figures;
 
     let ends = accepted.positions().iter().zip(&wanted);

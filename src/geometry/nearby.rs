@@ -170,7 +170,7 @@ impl Nearby {
     }
 
     /// Whether the last motion was far.
-    fn goes_far(&self, mesh: &Mesh, x: &[DVec3]) -> bool {
+    pub(super) fn goes_far(&self, mesh: &Mesh, x: &[DVec3]) -> bool {
         let far = (self.motion.iter().enumerate())
             .map(|(v, way)| (way.length() / shortest_edge(mesh, v, x)).min(1.0 / EDGE_SHARE));
         far.sum::<f64>() > FAR * x.len() as f64
