@@ -214,7 +214,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(2000))]
+        #![proptest_config(ProptestConfig::with_cases(200))]
 
         #[test]
         fn what_a_look_finds_apart_does_not_meet(each in prop::collection::vec(near(), 11), touching in nearly_touching()) {
