@@ -92,6 +92,15 @@ pub fn crossings(mesh: &Arc<Mesh>, x: &[DVec3]) -> Result<Crossings, CallError> 
     Ok(crate::geometry::crossings(mesh, x, Scope::Everything))
 }
 
+/// Whether there are any.
+///
+/// # Errors
+/// As [`crossings`].
+pub fn has_crossings(mesh: &Arc<Mesh>, x: &[DVec3]) -> Result<bool, CallError> {
+    check_positions(mesh, x).map_err(in_mesh("V"))?;
+    Ok(crate::geometry::has_crossings(mesh, x, Scope::Everything))
+}
+
 /// Impacts of the straight motion from `x0` to `x1`, by time, then pair.
 ///
 /// # Errors
@@ -351,6 +360,19 @@ impl Stepper {
     ) -> Result<Crossings, CallError> {
         let x = self.all(x, obstacle, "V", "obstacle")?;
         Ok(self.collider.crossings(&x, Scope::Certified))
+    }
+
+    /// Whether there are any.
+    ///
+    /// # Errors
+    /// As [`Self::crossings`].
+    pub fn has_crossings(
+        &mut self,
+        x: Vec<DVec3>,
+        obstacle: Option<Vec<DVec3>>,
+    ) -> Result<bool, CallError> {
+        let x = self.all(x, obstacle, "V", "obstacle")?;
+        Ok(self.collider.has_crossings(&x, Scope::Certified))
     }
 
     /// Impacts of the straight motion from `x0` to `x1`; the obstacle goes from the first to the second of its positions.

@@ -124,7 +124,6 @@ pub fn resolve(
         margin: None,
     };
     let wanted = candidate.x.clone();
-    let before = collider.impacts(candidate.motion(), &exact);
     let terms = Terms {
         start,
         inverse_mass,
@@ -153,6 +152,8 @@ pub fn resolve(
             unreachable!("the shortest interval is never refused for what it does to the cloth")
         }
     })?;
+    // asked last, since the pairs of nearly this motion are listed now
+    let before = collider.impacts(start.motion_to(&wanted), &exact);
     let figures = interval.settle(&mut accepted, phases).figures;
 
     let ends = accepted.positions().iter().zip(&wanted);

@@ -35,6 +35,9 @@ static void falls(void) {
   need(percale_intersections(x, 6, faces, 2, &pairs, &count) == PERCALE_OK && count == 0, "nothing crosses");
   percale_free(pairs);
   percale_free(pairs); /* nothing happens */
+  int found;
+  need(percale_has_intersections(x, 6, faces, 2, &found) == PERCALE_OK && !found, "nothing at all");
+  need(percale_collider_has_intersections(collider, x, NULL, &found) == PERCALE_OK && !found, "nor for the collider");
   percale_impact *impacts;
   end[10] = -1;
   need(percale_impacts(x, end, 6, faces, 2, &impacts, &count) == PERCALE_OK && count > 0, "it would meet");
@@ -42,6 +45,9 @@ static void falls(void) {
   percale_free(impacts);
   need(percale_collider_impacts(collider, x, end, NULL, NULL, &impacts, &count) == PERCALE_OK && count > 0, "so says it");
   percale_free(impacts);
+  need(percale_has_intersections(end, 6, faces, 2, &found) == PERCALE_OK && found, "and it crosses at the end");
+  need(percale_collider_has_intersections(collider, end, NULL, &found) == PERCALE_OK && found, "also for the collider");
+  need(percale_has_intersections(end, 6, faces, 2, NULL) == PERCALE_BAD_ARGUMENT, "nowhere to say so");
   need(percale_collider_intersections(collider, x, NULL, &pairs, &count) == PERCALE_OK && count == 0, "and this");
   percale_free(pairs);
   need(percale_collider_resolve(collider, x, x, x, x, 0.01, x, NULL, NULL) == PERCALE_BAD_ARGUMENT, "no obstacle is there");

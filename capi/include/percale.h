@@ -59,6 +59,10 @@ void percale_free(void *made);
 percale_status percale_intersections(const double *positions, size_t vertices, const uint32_t *faces, size_t triangles,
                                      uint32_t **pairs, size_t *count);
 
+/* Whether any faces cross, 1 or 0; stops at what it meets first. */
+percale_status percale_has_intersections(const double *positions, size_t vertices, const uint32_t *faces,
+                                         size_t triangles, int *found);
+
 /* What meets during the straight motion from `start` to `end`, by time. */
 percale_status percale_impacts(const double *start, const double *end, size_t vertices, const uint32_t *faces,
                                size_t triangles, percale_impact **impacts, size_t *count);
@@ -109,10 +113,12 @@ percale_status percale_collider_resolve(percale_collider collider, const double 
                                         const double *obstacle_start, const double *obstacle_end, double dt,
                                         double *result, double *velocities, char **json);
 
-/* As percale_intersections and percale_impacts, with what the collider keeps. Faces of the obstacle are numbered after the
+/* As percale_intersections, percale_has_intersections and percale_impacts, with what the collider keeps. Faces of the obstacle are numbered after the
  * cloth's, and do not count among themselves. */
 percale_status percale_collider_intersections(percale_collider collider, const double *positions,
                                               const double *obstacle, uint32_t **pairs, size_t *count);
+percale_status percale_collider_has_intersections(percale_collider collider, const double *positions,
+                                                  const double *obstacle, int *found);
 percale_status percale_collider_impacts(percale_collider collider, const double *start, const double *end,
                                         const double *obstacle_start, const double *obstacle_end,
                                         percale_impact **impacts, size_t *count);

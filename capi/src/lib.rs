@@ -7,7 +7,7 @@ mod border;
 mod recording;
 mod simulation;
 
-use std::ffi::{c_char, c_void};
+use std::ffi::{c_char, c_int, c_void};
 
 use border::{
     Handles, Out, Refusal, Status, call, give_list, give_text, given, list, out, release, text,
@@ -162,6 +162,34 @@ pub unsafe extern "C" fn percale_intersections(
         let found = plain::crossings(&mesh, &x)?.faces;
         count.set(found.len());
         pairs.set(give_list(&found).cast());
+        Ok(())
+    })
+}
+
+/// See `percale.h`.
+///
+/// # Safety
+/// As of [`percale_intersections`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn percale_has_intersections(
+    positions: *const f64,
+    vertices: usize,
+    faces: *const u32,
+    triangles: usize,
+    found: *mut c_int,
+) -> Status {
+    call(|| {
+        // SAFETY: by the caller's promise
+        let found = unsafe { out("found", found)? };
+        // SAFETY: by the caller's promise
+        let (x, faces) = unsafe {
+            (
+                vectors("positions", positions, vertices)?,
+                given("faces", faces, triangles)?,
+            )
+        };
+        let mesh = plain::mesh(x.len(), faces)?;
+        found.set(c_int::from(plain::has_crossings(&mesh, &x)?));
         Ok(())
     })
 }
@@ -503,6 +531,31 @@ pub unsafe extern "C" fn percale_collider_intersections(
             let found = stepper.crossings(motion.x0, beside)?.faces;
             count.set(found.len());
             pairs.set(give_list(&found).cast());
+            Ok(())
+        })
+    })
+}
+
+/// See `percale.h`.
+///
+/// # Safety
+/// As of [`percale_intersections`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn percale_collider_has_intersections(
+    collider: u64,
+    positions: *const f64,
+    obstacle: *const f64,
+    found: *mut c_int,
+) -> Status {
+    call(|| {
+        // SAFETY: by the caller's promise
+        let found = unsafe { out("found", found)? };
+        COLLIDERS.with(collider, "collider", |stepper| {
+            // SAFETY: by the caller's promise
+            let motion =
+                unsafe { Motion::read(stepper, positions, positions, obstacle, obstacle)? };
+            let beside = motion.obstacle.map(|[start, _]| start);
+            found.set(c_int::from(stepper.has_crossings(motion.x0, beside)?));
             Ok(())
         })
     })

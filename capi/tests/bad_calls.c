@@ -54,6 +54,7 @@ int main(void) {
     char *json = NULL;
     uint8_t *bytes = NULL;
     size_t found = 0, other = 0;
+    int crosses;
     uint64_t frame;
     percale_collider *collider = &colliders[dice(8)];
     percale_simulation *simulation = &simulations[dice(4)];
@@ -61,7 +62,7 @@ int main(void) {
     const double *x0 = positions(a), *x1 = positions(b);
     const uint32_t *faces = triangles(f);
     percale_status status;
-    switch (dice(14)) {
+    switch (dice(16)) {
       case 0: status = percale_intersections(x0, count(N), faces, count(M), dice(9) ? &pairs : NULL, &found); break;
       case 1: status = percale_impacts(x0, x1, count(N), faces, count(M), &impacts, dice(9) ? &found : NULL); break;
       case 2: status = percale_paths(x0, count(N), faces, count(M), dice(4) ? NULL : x1, dice(9) ? &json : NULL); break;
@@ -93,6 +94,8 @@ int main(void) {
         break;
       case 11: status = percale_collider_impacts(dice(9) ? *collider : any, x0, x1, dice(9) ? NULL : x0, NULL, &impacts, dice(9) ? &found : NULL); break;
       case 12: status = percale_check(x0, count(N), faces, count(M), dice(9) ? &json : NULL); break;
+      case 13: status = percale_has_intersections(x0, count(N), faces, count(M), dice(9) ? &crosses : NULL); break;
+      case 14: status = percale_collider_has_intersections(dice(9) ? *collider : any, x0, dice(9) ? NULL : x1, dice(9) ? &crosses : NULL); break;
       default: status = dice(2) ? percale_simulation_free(dice(2) ? any : *simulation) : percale_simulation_load(dice(2) ? "no-such-scene" : NULL, simulation);
     }
     if (status == PERCALE_BUG || (status == PERCALE_OK) != (percale_error()[0] == 0)) {

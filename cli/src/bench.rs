@@ -90,6 +90,7 @@ struct Row {
 
 /// What a kernel found.
 enum Found {
+    Anything(bool),
     Faces(Vec<[u32; 2]>),
     Pairs(Vec<Pair>),
     Impacts(Vec<Impact>),
@@ -98,6 +99,7 @@ enum Found {
 impl Found {
     fn count(&self) -> usize {
         match self {
+            Self::Anything(is_any) => usize::from(*is_any),
             Self::Faces(faces) => faces.len(),
             Self::Pairs(pairs) => pairs.len(),
             Self::Impacts(impacts) => impacts.len(),
@@ -108,6 +110,7 @@ impl Found {
     fn hash(&self) -> String {
         let mut hasher = Sha256::new();
         match self {
+            Self::Anything(is_any) => hasher.update([u8::from(*is_any)]),
             Self::Faces(faces) => faces
                 .iter()
                 .flatten()
@@ -147,7 +150,10 @@ fn add_pair(hasher: &mut Sha256, pair: Pair) {
 /// A kernel: its name and what it does with the two ends of a motion.
 type Kernel = (&'static str, fn(&Arc<Mesh>, &[DVec3], &[DVec3]) -> Found);
 
-const KERNELS: [Kernel; 6] = [
+const KERNELS: [Kernel; 7] = [
+    ("static-any", |mesh, x0, _| {
+        Found::Anything(Collider::new(mesh).has_crossings(x0, Scope::Certified))
+    }),
     ("static", |mesh, x0, _| {
         let crossings = Collider::new(mesh).crossings(x0, Scope::Certified);
         Found::Faces(crossings.faces)

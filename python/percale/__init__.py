@@ -10,7 +10,7 @@
 """
 
 from . import errors
-from ._calls import Collider, Impacts, check, first_impact, impacts, intersections, paths, resolve, untangle
+from ._calls import Collider, Impacts, check, first_impact, has_intersections, impacts, intersections, paths, resolve, untangle
 from ._percale import __version__
 from ._scenes import Frame, Object, Recording, Simulation, run, scenes
 from ._sweep import sweep
@@ -33,6 +33,7 @@ __all__ = [
     "check",
     "errors",
     "first_impact",
+    "has_intersections",
     "impacts",
     "intersections",
     "paths",

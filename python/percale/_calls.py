@@ -26,6 +26,17 @@ def intersections(V: ArrayLike, F: ArrayLike) -> Indices:
     return _percale.intersections(_arrays.positions("V", V), _arrays.faces("F", F))
 
 
+def has_intersections(V: ArrayLike, F: ArrayLike) -> bool:
+    """Whether any faces cross: whether `intersections` finds any. Stops at what it meets first.
+
+    >>> import percale
+    >>> V = [[0, 0, 0], [1, 0, 0], [0, 0, 1], [0.2, 1, 0.2], [0.3, 1, 0.2], [0.2, 0.1, 0.2]]
+    >>> percale.has_intersections(V, [[0, 1, 2], [3, 4, 5]])
+    False
+    """
+    return _percale.has_intersections(_arrays.positions("V", V), _arrays.faces("F", F))
+
+
 def check(V: ArrayLike, F: ArrayLike) -> Report:
     """What crosses, counted: `intersections` (pairs of faces), `edge_face`, `by_body` (connected components), `pairs` (k, 2).
 
@@ -261,6 +272,11 @@ class Collider:
         """Pairs of faces that cross; those of the obstacle are numbered after the cloth's, and do not count among themselves."""
         beside = None if obstacle is None else _arrays.positions("obstacle", obstacle)
         return self._collider.intersections(_arrays.positions("V", V), beside)
+
+    def has_intersections(self, V: ArrayLike, *, obstacle: ArrayLike | None = None) -> bool:
+        """Whether there are any."""
+        beside = None if obstacle is None else _arrays.positions("obstacle", obstacle)
+        return self._collider.has_intersections(_arrays.positions("V", V), beside)
 
     def impacts(
         self, V0: ArrayLike, V1: ArrayLike, *, obstacle: tuple[ArrayLike, ArrayLike] | None = None, ccd: str = "fast"

@@ -29,6 +29,20 @@ pub(crate) fn intersections<'py>(
     Ok(table(py, found.faces))
 }
 
+#[pyfunction]
+pub(crate) fn has_intersections(
+    py: Python<'_>,
+    v: &Bound<'_, PyAny>,
+    f: &Bound<'_, PyAny>,
+) -> PyResult<bool> {
+    let (x, faces) = (vectors("V", v)?, faces("F", f)?);
+    let found = computing(py, || {
+        let mesh = plain::mesh(x.len(), faces)?;
+        plain::has_crossings(&mesh, &x)
+    })?;
+    found.map_err(|error| of_call(py, error))
+}
+
 /// What crosses, counted: pairs of faces, edge-face crossings, and both by connected component.
 #[pyfunction]
 pub(crate) fn check<'py>(

@@ -115,6 +115,18 @@ impl Collider {
         Ok(table(py, found.map_err(|error| of_call(py, error))?.faces))
     }
 
+    fn has_intersections(
+        &self,
+        py: Python<'_>,
+        v: &Bound<'_, PyAny>,
+        obstacle: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<bool> {
+        let x = vectors("V", v)?;
+        let obstacle = obstacle.map(|o| vectors("obstacle", o)).transpose()?;
+        let found = self.with(py, |stepper| stepper.has_crossings(x, obstacle))?;
+        found.map_err(|error| of_call(py, error))
+    }
+
     fn impacts<'py>(
         &self,
         py: Python<'py>,

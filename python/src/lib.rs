@@ -22,6 +22,7 @@ fn _percale(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<simulation::Simulation>()?;
     module.add_class::<recording::Recording>()?;
     module.add_function(wrap_pyfunction!(calls::intersections, module)?)?;
+    module.add_function(wrap_pyfunction!(calls::has_intersections, module)?)?;
     module.add_function(wrap_pyfunction!(calls::check, module)?)?;
     module.add_function(wrap_pyfunction!(calls::impacts, module)?)?;
     module.add_function(wrap_pyfunction!(calls::first_impact, module)?)?;

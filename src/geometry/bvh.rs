@@ -16,6 +16,7 @@ use glam::Vec3A;
 use rayon::prelude::*;
 
 use self::features::{Features, hull};
+pub(super) use self::walk::FacePair;
 use super::Mesh;
 use super::box32::Volume;
 
@@ -81,6 +82,7 @@ impl Subtree {
 pub(super) struct Tree {
     leaf_count: usize,
     faces: Features<3>,
+    /// As the edges, listed when they are first asked for: the static test looks at faces only.
     vertices: Features<1>,
     edges: Features<2>,
     roles: Vec<Role>,
@@ -135,6 +137,21 @@ impl Tree {
 
     /// Fits all boxes to those of the vertices of the mesh.
     pub(super) fn fit<B: Volume>(&mut self, boxes: &mut Boxes<B>, mesh: &Mesh, of_vertex: &[B]) {
+        self.fit_faces(boxes, mesh, of_vertex);
+        if self.edges.is_empty() {
+            self.list_owned(mesh);
+        }
+        self.vertices.fit(&mut boxes.vertices, of_vertex);
+        self.edges.fit(&mut boxes.edges, of_vertex);
+    }
+
+    /// Fits the boxes of faces and of nodes, which are all that [`Self::face_overlaps`] looks at.
+    pub(super) fn fit_faces<B: Volume>(
+        &mut self,
+        boxes: &mut Boxes<B>,
+        mesh: &Mesh,
+        of_vertex: &[B],
+    ) {
         let is_new = self.cost == 0.0;
         if is_new {
             self.build(mesh, of_vertex);
@@ -159,7 +176,14 @@ impl Tree {
             .collect();
         sort_into_leaves(&mut keys, self.leaf_count);
         let order: Vec<u32> = keys.into_iter().map(|key| key.face).collect();
+        let itself = |face: u32| [Some((face, mesh.faces()[face as usize])), None, None];
+        self.faces = Features::new(&order, itself);
+        (self.vertices, self.edges) = Default::default();
+        self.roles.clear();
+    }
 
+    /// Lists the vertices and edges that leaves own.
+    fn list_owned(&mut self, mesh: &Mesh) {
         let owned_vertices = |face: u32| {
             let owned = |v: u32| mesh.vertex_owner()[v as usize] == face;
             mesh.faces()[face as usize].map(|v| owned(v).then_some((v, [v])))
@@ -169,24 +193,15 @@ impl Tree {
             let ends = |e: u32| (e, mesh.edges()[e as usize]);
             mesh.face_edges()[face as usize].map(|e| owned(e).then(|| ends(e)))
         };
-        let itself = |face: u32| [Some((face, mesh.faces()[face as usize])), None, None];
-        self.vertices = Features::new(&order, owned_vertices);
-        self.edges = Features::new(&order, owned_edges);
-        self.faces = Features::new(&order, itself);
-        self.roles.clear();
+        let order = &self.faces.ids;
+        self.vertices = Features::new(order, owned_vertices);
+        self.edges = Features::new(order, owned_edges);
     }
 
     /// Returns the cost: the surface of all nodes relative to that of the faces, which grows as siblings drift apart, whatever the
     /// size of the motion.
     fn refit<B: Volume>(&self, boxes: &mut Boxes<B>, of_vertex: &[B]) -> f64 {
-        let Boxes {
-            faces,
-            vertices,
-            edges,
-            nodes,
-        } = boxes;
-        self.vertices.fit(vertices, of_vertex);
-        self.edges.fit(edges, of_vertex);
+        let Boxes { faces, nodes, .. } = boxes;
         self.faces.fit(faces, of_vertex);
         nodes.resize(2 * self.leaf_count - 1, B::EMPTY);
         let leaf_box = |leaf: usize| {

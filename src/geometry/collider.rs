@@ -281,6 +281,9 @@ impl Collider {
     /// result.
     pub fn expect(&mut self, motion: Motion<'_>, thickness: &[f64]) {
         self.nearby.expect(motion.start, motion.end);
+        if self.nearby.goes_far(&self.mesh, motion.start) {
+            return; // what is listed for such a motion holds for nothing else, and the start is asked about first
+        }
         let growth = |v: usize| 0.5 * thickness[v];
         let _ = self.cover(motion, growth, Some(2.0 * largest(motion, growth)));
     }

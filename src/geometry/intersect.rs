@@ -18,13 +18,15 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use glam::DVec3;
 use rayon::prelude::*;
 use robust::{Coord, Coord3D};
 
 use super::box32::Box32;
-use super::bvh::{Boxes, Tree, joined};
+use super::bvh::{Boxes, FacePair, Tree, joined};
+use super::faces32::{FaceLooks, Positions32};
 use super::fan::is_side_by_side;
 use super::mesh::check_positions;
 use super::{Collider, Mesh};
@@ -71,6 +73,19 @@ pub fn crossings(mesh: &Mesh, x: &[DVec3], scope: Scope) -> Crossings {
     )
 }
 
+/// Whether anything crosses at `x`; builds a tree of its own, see [`super::Collider::has_crossings`] for repeated calls.
+///
+/// # Panics
+/// If there is not one position per vertex.
+pub fn has_crossings(mesh: &Mesh, x: &[DVec3], scope: Scope) -> bool {
+    has(
+        (&mut Tree::new(mesh), &mut Boxes::default()),
+        mesh,
+        x,
+        scope,
+    )
+}
+
 /// Crossing pairs of faces inside the certificate, the smaller index first, ascending.
 ///
 /// # Panics
@@ -89,6 +104,32 @@ impl Collider {
         find((&mut self.tree, &mut self.fitted), &mesh, x, scope)
     }
 
+    /// Whether anything crosses at `x`: whether [`Self::crossings`] finds any.
+    ///
+    /// Costs less where something does, as it stops at what it meets first.
+    ///
+    /// # Panics
+    /// If there is not one position per vertex.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::sync::Arc;
+    /// use percale::geometry::Scope;
+    /// use percale::{Collider, DVec3, Mesh};
+    ///
+    /// let mesh = Arc::new(Mesh::new(6, vec![[0, 1, 2], [3, 4, 5]])?);
+    /// let mut x = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.2, 0.1, 0.2], [1.2, 0.1, 0.2], [0.2, 0.1, 1.2]].map(DVec3::from);
+    /// let mut collider = Collider::new(&mesh);
+    /// assert!(!collider.has_crossings(&x, Scope::Certified));
+    /// x[3].y = -0.1;
+    /// assert!(collider.has_crossings(&x, Scope::Certified));
+    /// # Ok::<(), percale::MeshError>(())
+    /// ```
+    pub fn has_crossings(&mut self, x: &[DVec3], scope: Scope) -> bool {
+        let mesh = Arc::clone(self.mesh());
+        has((&mut self.tree, &mut self.fitted), &mesh, x, scope)
+    }
+
     /// [`overlapping_faces`] by the collider's tree.
     pub(crate) fn overlapping_faces<T: Send>(
         &mut self,
@@ -96,9 +137,7 @@ impl Collider {
         report: impl Fn([u32; 2], &mut Vec<T>) + Sync,
     ) -> Vec<T> {
         let mesh = Arc::clone(self.mesh());
-        self.tree.fit(&mut self.fitted, &mesh, &boxes_at(x));
-        let parts = (self.tree).face_overlaps(&self.fitted, &mesh, false, None, report);
-        joined(parts)
+        overlapping((&mut self.tree, &mut self.fitted), &mesh, x, report)
     }
 }
 
@@ -122,28 +161,33 @@ impl Crossings {
     }
 }
 
+/// What one part of the walk has found, and what it has not looked at yet.
+#[derive(Default)]
+struct Part {
+    looks: FaceLooks,
+    found: Vec<Found>,
+}
+
 enum Found {
     Faces([u32; 2]),
     EdgeFace([u32; 2]),
 }
 
-fn find(
-    (tree, boxes): (&mut Tree, &mut Boxes<Box32>),
-    mesh: &Mesh,
-    x: &[DVec3],
-    scope: Scope,
-) -> Crossings {
-    assert_eq!(x.len(), mesh.vertex_count(), "one position per vertex");
-    debug_assert!(check_positions(mesh, x).is_ok());
-    tree.fit(boxes, mesh, &boxes_at(x));
-    let all = scope == Scope::Everything;
-    let vertices = (0..mesh.vertex_count() as u32).into_par_iter();
-    let vertices = vertices.with_min_len(1024);
-    let fine: Vec<bool> = vertices.map(|v| is_side_by_side(mesh, x, v)).collect();
-    let fine = Some(&fine[..]);
-    let found = tree.face_overlaps(boxes, mesh, all, fine, |[f, g], out: &mut Vec<Found>| {
-        compare(mesh, x, [f, g], out);
-    });
+/// Whatever part of the walk meets something first, the answer is the same.
+fn has(tree: (&mut Tree, &mut Boxes<Box32>), mesh: &Mesh, x: &[DVec3], scope: Scope) -> bool {
+    let is_found = AtomicBool::new(false);
+    let is_over = || is_found.load(Ordering::Relaxed);
+    let note = |found: &[Found]| {
+        if !found.is_empty() {
+            is_found.store(true, Ordering::Relaxed);
+        }
+    };
+    look(tree, mesh, x, scope, is_over, note);
+    is_found.into_inner()
+}
+
+fn find(tree: (&mut Tree, &mut Boxes<Box32>), mesh: &Mesh, x: &[DVec3], scope: Scope) -> Crossings {
+    let found = look(tree, mesh, x, scope, || false, |_| {});
     let mut crossings = Crossings::default();
     for crossing in found.into_iter().flatten() {
         match crossing {
@@ -154,6 +198,45 @@ fn find(
     crossings.faces.par_sort_unstable();
     crossings.edge_faces.par_sort_unstable();
     crossings
+}
+
+/// Compares all faces that may cross, until it `is_over`; `note` sees what the present part of the walk has found after every comparison
+/// until then.
+fn look(
+    (tree, boxes): (&mut Tree, &mut Boxes<Box32>),
+    mesh: &Mesh,
+    x: &[DVec3],
+    scope: Scope,
+    is_over: impl Fn() -> bool + Sync,
+    note: impl Fn(&[Found]) + Sync,
+) -> Vec<Vec<Found>> {
+    assert_eq!(x.len(), mesh.vertex_count(), "one position per vertex");
+    debug_assert!(check_positions(mesh, x).is_ok());
+    tree.fit_faces(boxes, mesh, &boxes_at(x));
+    let all = scope == Scope::Everything;
+    let vertices = (0..mesh.vertex_count() as u32).into_par_iter();
+    let vertices = vertices.with_min_len(1024);
+    let fine: Vec<bool> = vertices.map(|v| is_side_by_side(mesh, x, v)).collect();
+    let fine = Some(&fine[..]);
+    let single = Positions32::of(x);
+    let test = |pair, found: &mut Vec<Found>| {
+        if !is_over() {
+            compare(mesh, x, pair, found);
+            note(found);
+        }
+    };
+    let report = |pair: FacePair, Part { looks, found }: &mut Part| {
+        if pair.shares_vertex() {
+            test(pair, found);
+        } else {
+            looks.add(pair, &single, |pair| test(pair, found));
+        }
+    };
+    let mut parts = tree.face_overlaps(boxes, mesh, all, fine, &is_over, report);
+    parts.par_iter_mut().for_each(|Part { looks, found }| {
+        looks.finish(&single, |pair| test(pair, found));
+    });
+    parts.into_iter().map(|part| part.found).collect()
 }
 
 fn boxes_at(x: &[DVec3]) -> Vec<Box32> {
@@ -168,22 +251,32 @@ pub(crate) fn overlapping_faces<T: Send>(
     x: &[DVec3],
     report: impl Fn([u32; 2], &mut Vec<T>) + Sync,
 ) -> Vec<T> {
-    let (mut tree, mut boxes) = (Tree::new(mesh), Boxes::default());
-    tree.fit(&mut boxes, mesh, &boxes_at(x));
-    joined(tree.face_overlaps(&boxes, mesh, false, None, report))
+    let tree = (&mut Tree::new(mesh), &mut Boxes::default());
+    overlapping(tree, mesh, x, report)
+}
+
+fn overlapping<T: Send>(
+    (tree, boxes): (&mut Tree, &mut Boxes<Box32>),
+    mesh: &Mesh,
+    x: &[DVec3],
+    report: impl Fn([u32; 2], &mut Vec<T>) + Sync,
+) -> Vec<T> {
+    tree.fit_faces(boxes, mesh, &boxes_at(x));
+    let report = |pair: FacePair, out: &mut Vec<T>| report(pair.faces, out);
+    joined(tree.face_overlaps(boxes, mesh, false, None, || false, report))
 }
 
 type Triangle = [DVec3; 3];
 
 /// Compares two faces whose boxes overlap.
-fn compare(mesh: &Mesh, x: &[DVec3], [f, g]: [u32; 2], out: &mut Vec<Found>) {
-    let (corners, others) = (mesh.faces()[f as usize], mesh.faces()[g as usize]);
+fn compare(mesh: &Mesh, x: &[DVec3], pair: FacePair, out: &mut Vec<Found>) {
+    let [corners, others] = pair.corners;
     // turn both so that common vertices come first
     let in_others = corners.map(|v| others.contains(&v));
     let shared = in_others.iter().filter(|&&is_in| is_in).count();
     let cross = match shared {
-        0 => compare_apart(mesh, x, [f, g], out),
-        1 => compare_at_vertex(mesh, x, [f, g], out),
+        0 => compare_apart(mesh, x, pair, out),
+        1 => compare_at_vertex(mesh, x, pair, out),
         _ => {
             let apex = |face: [u32; 3], other: [u32; 3]| {
                 let k = (0..3).find(|&k| !other.contains(&face[k]));
@@ -194,17 +287,14 @@ fn compare(mesh: &Mesh, x: &[DVec3], [f, g]: [u32; 2], out: &mut Vec<Found>) {
         }
     };
     if cross {
-        out.push(Found::Faces([f, g]));
+        out.push(Found::Faces(pair.faces));
     }
 }
 
 /// Faces without a common vertex: they meet if an edge of one meets the other.
-fn compare_apart(mesh: &Mesh, x: &[DVec3], [f, g]: [u32; 2], out: &mut Vec<Found>) -> bool {
-    let at = |face: u32| {
-        let [a, b, c] = mesh.faces()[face as usize];
-        [x[a as usize], x[b as usize], x[c as usize]]
-    };
-    let (a, b) = (at(f), at(g));
+fn compare_apart(mesh: &Mesh, x: &[DVec3], pair: FacePair, out: &mut Vec<Found>) -> bool {
+    let [f, g] = pair.faces;
+    let [a, b] = pair.corners.map(|corners| corners.map(|v| x[v as usize]));
     if apart_along_direction(&a, &b) || apart_in_view(&a, &b) {
         return false;
     }
@@ -240,8 +330,8 @@ fn compare_apart(mesh: &Mesh, x: &[DVec3], [f, g]: [u32; 2], out: &mut Vec<Found
 /// Faces with one common vertex s: if they meet in another point, they meet along the line from s
 /// to it, up to where it leaves one of them through the edge opposite to s; so these two edges
 /// decide.
-fn compare_at_vertex(mesh: &Mesh, x: &[DVec3], [f, g]: [u32; 2], out: &mut Vec<Found>) -> bool {
-    let (corners, others) = (mesh.faces()[f as usize], mesh.faces()[g as usize]);
+fn compare_at_vertex(mesh: &Mesh, x: &[DVec3], pair: FacePair, out: &mut Vec<Found>) -> bool {
+    let ([f, g], [corners, others]) = (pair.faces, pair.corners);
     let place = |face: [u32; 3], other: [u32; 3]| {
         let k = (0..3).find(|&k| other.contains(&face[k]));
         k.expect("one vertex is common")

@@ -23,24 +23,31 @@ pub(super) struct EightVectors {
     pub(super) z: Eight,
 }
 
+impl Eight {
+    pub(super) const ZERO: Self = Self([0.0; LANES]);
+
+    /// The part of the lanes that fills a register.
+    #[inline(always)]
+    pub(super) fn load<S: Simd>(&self, simd: S, part: usize) -> Lanes<S> {
+        let each = S::as_simd_f32s(&self.0).0[part];
+        Lanes { simd, each }
+    }
+}
+
 impl EightVectors {
     pub(super) const ZERO: Self = Self {
-        x: Eight([0.0; LANES]),
-        y: Eight([0.0; LANES]),
-        z: Eight([0.0; LANES]),
+        x: Eight::ZERO,
+        y: Eight::ZERO,
+        z: Eight::ZERO,
     };
 
     /// The part of the lanes that fills a register.
     #[inline(always)]
     pub(super) fn load<S: Simd>(&self, simd: S, part: usize) -> Vectors<S> {
-        let load = |eight: &Eight| Lanes {
-            simd,
-            each: S::as_simd_f32s(&eight.0).0[part],
-        };
         Vectors {
-            x: load(&self.x),
-            y: load(&self.y),
-            z: load(&self.z),
+            x: self.x.load(simd, part),
+            y: self.y.load(simd, part),
+            z: self.z.load(simd, part),
         }
     }
 }
@@ -124,7 +131,7 @@ impl<S: Simd> Lanes<S> {
         zero.if_less(divisor, kept, zero)
     }
 
-    /// Puts the lanes where [`EightVectors::load`] takes them from.
+    /// Puts the lanes where [`Eight::load`] takes them from.
     #[inline(always)]
     pub(super) fn store(self, out: &mut Eight, part: usize) {
         S::as_mut_simd_f32s(&mut out.0).0[part] = self.each;

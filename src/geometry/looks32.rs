@@ -19,6 +19,8 @@ const BELOW_ONE: f32 = 1.0 - 4.0 * f32::EPSILON;
 struct Block<const N: usize> {
     listed: [Listed; LANES],
     count: usize,
+    /// What each has to stay apart, in metres.
+    distance: Eight,
     start: [EightVectors; N],
     end: [EightVectors; N],
 }
@@ -28,6 +30,7 @@ impl<const N: usize> Default for Block<N> {
         Self {
             listed: [Listed::NONE; LANES],
             count: 0,
+            distance: Eight::ZERO,
             start: [EightVectors::ZERO; N],
             end: [EightVectors::ZERO; N],
         }
@@ -49,7 +52,7 @@ pub(super) struct Looks {
 }
 
 impl Looks {
-    /// Takes a pair, and gives what is not proved to stay further apart than the distance of `motion` to `open`, now or later.
+    /// Takes a pair, and gives what is not proved to stay further apart than its distance in `motion` to `open`, now or later.
     #[inline]
     pub(super) fn add(&mut self, listed: Listed, motion: &Motion32, open: impl FnMut(Listed)) {
         match listed.is_vertex_face() {
@@ -85,9 +88,7 @@ where
 
     #[inline(never)]
     fn look(&mut self, motion: &Motion32, mut open: impl FnMut(Listed)) {
-        let Block { start, end, .. } = &self.first;
-        let bound = motion.bound();
-        let apart = (motion.arch).dispatch(Parted::<N, false> { start, end, bound });
+        let apart = (motion.arch).dispatch(Parted::<N, false>::of(&self.first, motion));
         for k in (0..self.first.count).filter(|k| apart >> k & 1 == 0) {
             self.second.add(self.first.listed[k], motion);
             if self.second.count == LANES {
@@ -98,9 +99,7 @@ where
     }
 
     fn look_again(&mut self, motion: &Motion32, mut open: impl FnMut(Listed)) {
-        let Block { start, end, .. } = &self.second;
-        let bound = motion.bound();
-        let apart = (motion.arch).dispatch(Parted::<N, true> { start, end, bound });
+        let apart = (motion.arch).dispatch(Parted::<N, true>::of(&self.second, motion));
         for k in (0..self.second.count).filter(|k| apart >> k & 1 == 0) {
             open(self.second.listed[k]);
         }
@@ -116,6 +115,7 @@ where
     fn add(&mut self, listed: Listed, motion: &Motion32) {
         let k = self.count;
         self.listed[k] = listed;
+        self.distance.0[k] = motion.distance_of(&listed);
         let ways = listed.vertices.map(|v| motion.ways[v as usize]);
         let put = |corners: [Vec4; N], block: &mut [EightVectors; N]| {
             for (corner, at) in corners.into_iter().zip(block) {
@@ -147,13 +147,13 @@ impl Corners for [Vec4; 4] {
     }
 }
 
-/// What looks need to know of a motion.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Bound {
+/// What looks need to know of pairs.
+#[derive(Clone, Copy)]
+struct Bound<S: Simd> {
     /// Largest coordinate, in metres.
-    pub(super) largest: f32,
-    /// What pairs have to stay apart, in metres.
-    pub(super) distance: f32,
+    largest: Lanes<S>,
+    /// What they have to stay apart, in metres.
+    distance: Lanes<S>,
 }
 
 /// The first look, or the second, as the processor's vector instructions do it: which pairs stay further apart than the distance,
@@ -161,7 +161,20 @@ pub(super) struct Bound {
 struct Parted<'a, const N: usize, const AGAIN: bool> {
     start: &'a [EightVectors; N],
     end: &'a [EightVectors; N],
-    bound: Bound,
+    distance: &'a Eight,
+    /// Largest coordinate, in metres.
+    largest: f32,
+}
+
+impl<'a, const N: usize, const AGAIN: bool> Parted<'a, N, AGAIN> {
+    fn of(block: &'a Block<N>, motion: &Motion32) -> Self {
+        Self {
+            start: &block.start,
+            end: &block.end,
+            distance: &block.distance,
+            largest: motion.largest(),
+        }
+    }
 }
 
 impl<const N: usize, const AGAIN: bool> WithSimd for Parted<'_, N, AGAIN>
@@ -172,7 +185,7 @@ where
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> u8 {
-        let mut beyond = Eight([0.0; LANES]);
+        let mut beyond = Eight::ZERO;
         for part in 0..LANES / S::F32_LANES {
             let mut start = [self.start[0].load(simd, part); N];
             let mut end = [self.end[0].load(simd, part); N];
@@ -181,9 +194,14 @@ where
                 end[k] = self.end[k].load(simd, part);
             }
             let polygons = Moving { start, end };
+            let distance = self.distance.load(simd, part);
+            let bound = Bound {
+                largest: distance.all(self.largest),
+                distance,
+            };
             let found = match AGAIN {
-                false => polygons.first_look::<Polygons<N>>(simd, self.bound),
-                true => polygons.second_look::<Polygons<N>>(simd, self.bound),
+                false => polygons.first_look::<Polygons<N>>(bound),
+                true => polygons.second_look::<Polygons<N>>(simd, bound),
             };
             found.store(&mut beyond, part);
         }
@@ -269,12 +287,12 @@ struct Moving<S: Simd, const N: usize> {
 impl<S: Simd, const N: usize> Moving<S, N> {
     /// What bounds are multiples of: M + 2L + s, see [`PROJECTION_ERROR`].
     #[inline(always)]
-    fn scale(&self, simd: S, bound: Bound) -> Lanes<S> {
+    fn scale(&self, bound: Bound<S>) -> Lanes<S> {
         let mut size = self.start[0].size();
         for k in 0..N {
             size = size.max(self.start[k].size()).max(self.end[k].size());
         }
-        size + size + Lanes::splat(simd, bound.largest + bound.distance)
+        size + size + (bound.largest + bound.distance)
     }
 
     /// Least and greatest projection of all corners at both ends.
@@ -291,8 +309,8 @@ impl<S: Simd, const N: usize> Moving<S, N> {
 
     /// Positive where the direction across both features, or that from middle to middle, parts them.
     #[inline(always)]
-    fn first_look<D: Directions>(&self, simd: S, bound: Bound) -> Lanes<S> {
-        let scale = self.scale(simd, bound);
+    fn first_look<D: Directions>(&self, bound: Bound<S>) -> Lanes<S> {
+        let scale = self.scale(bound);
         let across = D::across(&self.start);
         let (least, most) = self.projections(across);
         let by_across = least.max(most.negative()) - required(across, scale, bound);
@@ -307,8 +325,8 @@ impl<S: Simd, const N: usize> Moving<S, N> {
     /// Positive where the direction to the closest points parts the features: that of the start, that of the end, or one that turns
     /// evenly from the one to the other.
     #[inline(always)]
-    fn second_look<D: Directions>(&self, simd: S, bound: Bound) -> Lanes<S> {
-        let scale = self.scale(simd, bound);
+    fn second_look<D: Directions>(&self, simd: S, bound: Bound<S>) -> Lanes<S> {
+        let scale = self.scale(bound);
         let unit = |n: Vectors<S>| n.over(n.dot(n).sqrt());
         let (n0, n1) = (unit(D::closest(&self.start)), unit(D::closest(&self.end)));
         let (needed0, needed1) = (required(n0, scale, bound), required(n1, scale, bound));
@@ -339,10 +357,10 @@ impl<S: Simd, const N: usize> Moving<S, N> {
 
 /// What a projection on `n` has to exceed: its error, and the distance; infinite if `n` proves nothing.
 #[inline(always)]
-fn required<S: Simd>(n: Vectors<S>, scale: Lanes<S>, bound: Bound) -> Lanes<S> {
+fn required<S: Simd>(n: Vectors<S>, scale: Lanes<S>, bound: Bound<S>) -> Lanes<S> {
     let size = n.size();
     let error = size.all(PROJECTION_ERROR) * size * scale + size.all(UNDERFLOW);
-    let required = size.all(bound.distance) * n.dot(n).sqrt() + error;
+    let required = bound.distance * n.dot(n).sqrt() + error;
     size.all(SHORTEST)
         .if_less(size, required, size.all(f32::INFINITY))
 }
@@ -414,20 +432,60 @@ mod tests {
         }
 
         #[test]
+        fn what_looks_find_apart_on_schedule_stays_so_within_the_slack(
+            sweep in sweep(),
+            slack in prop::array::uniform4(0.0..0.1f64),
+            share in 0.9..1.1f64,
+            by in prop::array::uniform8(prop::array::uniform3(-1.0..1.0f64)),
+        ) {
+            let mesh = Mesh::new(4, vec![[1, 2, 3], [0, 1, 2], [0, 1, 3]]).unwrap();
+            let Sweep { start, end } = sweep;
+            let ways: [[DVec3; 2]; 4] = std::array::from_fn(|k| [start[k], end[k]]);
+            let least = |pair: Pair, sweep: &Sweep| {
+                let times = (0..=16).map(|k| f64::from(k) / 16.0);
+                let closest = times.map(|t| (Closest::of(pair, sweep.at(t)), sweep.at(t)));
+                let (closest, x) = closest.min_by(|a, b| a.0.distance_squared.total_cmp(&b.0.distance_squared)).unwrap();
+                let towards: DVec3 = closest.weights.iter().zip(x).map(|(w, x)| *w * x).sum();
+                (closest.distance_squared.sqrt(), towards.normalize_or_zero())
+            };
+            for pair in PAIRS {
+                let (distance, towards) = least(pair, &sweep);
+                let first = if matches!(pair, Pair::VertexFace { .. }) { 1 } else { 2 };
+                let most = |slack: &[f64]| slack.iter().copied().fold(0.0, f64::max);
+                let asked = (share * (distance - most(&slack[..first]) - most(&slack[first..]))).max(0.0);
+                let mut motion = Motion32::default();
+                motion.set_schedule(&ways, &slack, asked);
+                if !left(&motion, &[Listed::of(&mesh, pair)]).is_empty() {
+                    continue;
+                }
+                // anywhere, and straight towards each other
+                let anywhere = |k: usize| DVec3::from_array(by[k]).clamp_length_max(1.0);
+                let facing = |sign: f64| move |k: usize| if k % 4 < first { sign * towards } else { -sign * towards };
+                let ways: [&dyn Fn(usize) -> DVec3; 3] = [&anywhere, &facing(1.0), &facing(-1.0)];
+                for way in ways {
+                    let moved = Sweep {
+                        start: std::array::from_fn(|k| start[k] + slack[k] * way(k)),
+                        end: std::array::from_fn(|k| end[k] + slack[k] * way(k + 4)),
+                    };
+                    let (distance, _) = least(pair, &moved);
+                    prop_assert!(distance > asked, "{pair:?}: {distance} {asked}");
+                }
+            }
+        }
+
+        #[test]
         fn every_lane_says_what_it_says_alone_on_any_processor(sweeps in prop::collection::vec(sweep(), 8), distance in 0.0..0.2f64) {
             let (motion, [faces, edges]) = eight(&sweeps, distance);
-            let bound = motion.bound();
             let (mut face, mut edge) = (Block::<3>::default(), Block::<4>::default());
             for (f, e) in faces.iter().zip(&edges) {
                 face.add(*f, &motion);
                 edge.add(*e, &motion);
             }
-            let (Block { start, end, .. }, arch) = (&face, motion.arch);
-            prop_assert_eq!(arch.dispatch(Parted::<3, false> { start, end, bound }), Parted::<3, false> { start, end, bound }.with_simd(Scalar));
-            prop_assert_eq!(arch.dispatch(Parted::<3, true> { start, end, bound }), Parted::<3, true> { start, end, bound }.with_simd(Scalar));
-            let Block { start, end, .. } = &edge;
-            prop_assert_eq!(arch.dispatch(Parted::<4, false> { start, end, bound }), Parted::<4, false> { start, end, bound }.with_simd(Scalar));
-            prop_assert_eq!(arch.dispatch(Parted::<4, true> { start, end, bound }), Parted::<4, true> { start, end, bound }.with_simd(Scalar));
+            let arch = motion.arch;
+            prop_assert_eq!(arch.dispatch(Parted::<3, false>::of(&face, &motion)), Parted::<3, false>::of(&face, &motion).with_simd(Scalar));
+            prop_assert_eq!(arch.dispatch(Parted::<3, true>::of(&face, &motion)), Parted::<3, true>::of(&face, &motion).with_simd(Scalar));
+            prop_assert_eq!(arch.dispatch(Parted::<4, false>::of(&edge, &motion)), Parted::<4, false>::of(&edge, &motion).with_simd(Scalar));
+            prop_assert_eq!(arch.dispatch(Parted::<4, true>::of(&edge, &motion)), Parted::<4, true>::of(&edge, &motion).with_simd(Scalar));
             for listed in [&faces, &edges] {
                 let alone = |k: &u32| left(&motion, &listed[*k as usize..=*k as usize]) == [*k];
                 prop_assert_eq!(left(&motion, listed), (0..8).filter(alone).collect::<Vec<u32>>());

@@ -60,6 +60,13 @@ struct Schedule {
     single: Motion32,
 }
 
+/// What one part of the walk has listed, and what it has not looked at yet.
+#[derive(Default)]
+struct Found {
+    looks: Looks,
+    pairs: Vec<Listed>,
+}
+
 /// A motion that is asked about.
 pub(super) struct Boxed<'a> {
     pub(super) start: &'a [DVec3],
@@ -143,7 +150,7 @@ impl Nearby {
         }
         match &mut self.schedule {
             Some(schedule) => {
-                schedule.single.set_ways(&schedule.ways);
+                schedule.set();
                 tree.fit(ways, mesh, &schedule.boxes);
                 self.list((tree, ways), mesh, is_all);
             }
@@ -163,7 +170,7 @@ impl Nearby {
     }
 
     /// Whether the last motion was far.
-    fn goes_far(&self, mesh: &Mesh, x: &[DVec3]) -> bool {
+    pub(super) fn goes_far(&self, mesh: &Mesh, x: &[DVec3]) -> bool {
         let far = (self.motion.iter().enumerate())
             .map(|(v, way)| (way.length() / shortest_edge(mesh, v, x)).min(1.0 / EDGE_SHARE));
         far.sum::<f64>() > FAR * x.len() as f64
@@ -192,17 +199,22 @@ impl Nearby {
             ..
         } = self;
         let has_moved = |listed: &Listed| at(is_moved, listed.vertices).contains(&true);
-        let is_parted = |listed: &Listed| {
-            let parts = |schedule: &Schedule| schedule.parts(listed);
-            schedule.as_ref().is_some_and(parts)
-        };
+        let single = schedule.as_ref().map(|schedule| &schedule.single);
         let moved = (!is_all).then_some(&is_moved[..]);
-        let found = tree.overlaps(boxes, mesh, moved, 1, |listed, out: &mut Vec<Listed>| {
-            if (is_all || has_moved(&listed)) && !is_parted(&listed) {
-                out.push(listed);
+        let add = |listed, Found { looks, pairs }: &mut Found| {
+            if is_all || has_moved(&listed) {
+                match single {
+                    Some(motion) => looks.add(listed, motion, |open| pairs.push(open)),
+                    None => pairs.push(listed),
+                }
             }
-        });
-        let found = joined(found);
+        };
+        let mut found = tree.overlaps(boxes, mesh, moved, 1, add);
+        if let Some(motion) = single {
+            (found.par_iter_mut())
+                .for_each(|Found { looks, pairs }| looks.finish(motion, |open| pairs.push(open)));
+        }
+        let found = joined(found.into_iter().map(|found| found.pairs).collect());
         match is_all {
             true => *pairs = found,
             false => {
@@ -254,6 +266,17 @@ impl Schedule {
         start.distance(a).max(end.distance(b)) <= self.slack[v]
     }
 
+    fn set(&mut self) {
+        let Self {
+            ways,
+            slack,
+            distance,
+            single,
+            ..
+        } = self;
+        single.set_schedule(ways, slack, *distance);
+    }
+
     /// Puts a vertex on it, as it is asked about, and returns its room.
     fn room(&mut self, v: usize, asked: &Boxed<'_>, growth: f64) -> Box32 {
         let [a, b] = [asked.start[v], asked.end[v]];
@@ -262,19 +285,6 @@ impl Schedule {
         let growth = growth + self.slack[v];
         self.boxes[v] = Way32::of_vertex(a, b, growth);
         Box32::of_vertex(a, b, growth)
-    }
-
-    /// Whether a pair on schedule stays further apart than the distance.
-    #[inline]
-    fn parts(&self, listed: &Listed) -> bool {
-        let [a, b, c, d] = at(&self.slack, listed.vertices);
-        let slack = match listed.is_vertex_face() {
-            true => a + b.max(c).max(d),
-            false => a.max(b) + c.max(d),
-        };
-        // a part in a thousand covers the rounding of slacks, and of the distances that are held to them
-        let distance = 1.001 * (self.distance + slack);
-        self.single.is_apart_by(listed, distance as f32)
     }
 }
 

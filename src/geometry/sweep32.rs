@@ -1,11 +1,11 @@
 //! A first look at pairs in single precision: a direction proves most of them apart, at a small
 //! part of the price of the continuous test.
 
-use glam::{DVec3, Mat4, Vec3A, Vec4};
+use glam::{DVec3, Vec4};
 use pulp::Arch;
 use rayon::prelude::*;
 
-use super::looks32::Bound;
+use super::sweep::at;
 use super::{Mesh, Pair};
 
 /// Positions before and after a motion, rounded to single precision.
@@ -19,6 +19,8 @@ pub(super) struct Motion32 {
     largest: f32,
     /// The distance asked for, in metres.
     distance: f32,
+    /// How far from its way each vertex may be, in metres; empty if none may.
+    slack: Vec<f32>,
 }
 
 impl Default for Motion32 {
@@ -28,6 +30,7 @@ impl Default for Motion32 {
             ways: Vec::new(),
             largest: 0.0,
             distance: 0.0,
+            slack: Vec::new(),
         }
     }
 }
@@ -54,16 +57,15 @@ const LARGEST: f32 = 1.0e9;
 pub(super) const SHORTEST: f32 = 1.0e-18;
 
 impl Motion32 {
-    pub(super) fn bound(&self) -> Bound {
-        let Self {
-            largest, distance, ..
-        } = *self;
-        Bound { largest, distance }
+    /// Largest coordinate, in metres.
+    pub(super) fn largest(&self) -> f32 {
+        self.largest
     }
 
     /// Takes the motion from `x0` to `x1`; `distance` is what pairs have to stay apart.
     pub(super) fn set(&mut self, x0: &[DVec3], x1: &[DVec3], distance: f64) {
         self.distance = distance as f32;
+        self.slack.clear();
         self.take(x0.par_iter().zip(x1).map(|(x0, x1)| [*x0, *x1]));
     }
 
@@ -71,6 +73,7 @@ impl Motion32 {
     /// single precision, for which the bound has room.
     pub(super) fn set_until(&mut self, x0: &[DVec3], x1: &[DVec3], until: f64) {
         self.distance = 0.0;
+        self.slack.clear();
         let end = |x0: DVec3, x1: DVec3| match until < 1.0 {
             true => x0 * (1.0 - until) + x1 * until,
             false => x1,
@@ -78,10 +81,28 @@ impl Motion32 {
         self.take(x0.par_iter().zip(x1).map(|(x0, x1)| [*x0, end(*x0, *x1)]));
     }
 
-    /// Takes a motion by the start and the end of each vertex; no distance.
-    pub(super) fn set_ways(&mut self, ways: &[[DVec3; 2]]) {
-        self.distance = 0.0;
+    /// Takes all motions in which each vertex starts and ends no further than its slack from the ends of its way; `distance` is what
+    /// pairs have to stay apart in any of them.
+    pub(super) fn set_schedule(&mut self, ways: &[[DVec3; 2]], slack: &[f64], distance: f64) {
+        self.distance = distance as f32;
+        self.slack.clear();
+        self.slack.extend(slack.iter().map(|&slack| slack as f32));
         self.take(ways.par_iter().copied());
+    }
+
+    /// What a pair has to stay apart on these ways, in metres.
+    #[inline]
+    pub(super) fn distance_of(&self, listed: &Listed) -> f32 {
+        if self.slack.is_empty() {
+            return self.distance;
+        }
+        let [a, b, c, d] = at(&self.slack, listed.vertices);
+        let slack = match listed.is_vertex_face() {
+            true => a + b.max(c).max(d),
+            false => a.max(b) + c.max(d),
+        };
+        // a part in a thousand covers the rounding of slacks, and of the distances that are held to them
+        1.001 * (self.distance + slack)
     }
 
     fn take(&mut self, ways: impl IndexedParallelIterator<Item = [DVec3; 2]>) {
@@ -92,31 +113,11 @@ impl Motion32 {
         let largest = parts.map(|ways| largest_of(ways.iter().flatten().copied()));
         self.largest = largest.reduce(|| 0.0, f32::max);
     }
-
-    /// Whether a constant direction proves that a pair stays further apart than a distance throughout; `false` says nothing.
-    #[inline]
-    pub(super) fn is_apart_by(&self, listed: &Listed, distance: f32) -> bool {
-        let at = |k: usize| listed.corners(|v| self.ways[v as usize][k]);
-        let (start, end) = (at(0), at(1));
-        let size = largest(&start).max(largest(&end));
-        let scale = self.largest + 2.0 * size.max_element() + distance;
-        let directions = listed.directions(&start, |v| self.ways[v as usize][0]);
-        // by coordinates, so that all four corners are projected at once
-        let (start, end) = (transposed(start), transposed(end));
-        directions.into_iter().any(|n| {
-            let (start, end) = (project(&start, n), project(&end, n));
-            let largest = n.abs().max_element();
-            let error = PROJECTION_ERROR * largest * scale;
-            let bound = Vec4::splat(distance * n.length() + error + UNDERFLOW);
-            let is_parted = start.min(end).cmpgt(bound).all() || start.max(end).cmplt(-bound).all();
-            largest > SHORTEST && is_parted
-        })
-    }
 }
 
 /// Largest coordinate; infinite beyond what products can take, and for anything that is not a
 /// number.
-fn largest_of(each: impl Iterator<Item = Vec4>) -> f32 {
+pub(super) fn largest_of(each: impl Iterator<Item = Vec4>) -> f32 {
     let (mut largest, mut nothing) = (Vec4::ZERO, Vec4::ZERO);
     for x in each {
         largest = largest.max(x.abs());
@@ -126,23 +127,6 @@ fn largest_of(each: impl Iterator<Item = Vec4>) -> f32 {
         largest if largest < LARGEST && nothing == Vec4::ZERO => largest,
         _ => f32::INFINITY,
     }
-}
-
-#[inline]
-fn largest(d: &[Vec4; 4]) -> Vec4 {
-    let [a, b, c, d] = *d;
-    (a.abs().max(b.abs())).max(c.abs().max(d.abs()))
-}
-
-#[inline]
-fn transposed([a, b, c, d]: [Vec4; 4]) -> Mat4 {
-    Mat4::from_cols(a, b, c, d).transpose()
-}
-
-/// Projects four vectors, given by coordinates, on a direction.
-#[inline]
-fn project(d: &Mat4, n: Vec3A) -> Vec4 {
-    d.x_axis * n.x + d.y_axis * n.y + d.z_axis * n.z
 }
 
 /// A pair with its four vertices.
@@ -181,41 +165,10 @@ impl Listed {
         }
     }
 
+    #[inline]
     pub(super) fn is_vertex_face(&self) -> bool {
         matches!(self.pair, Pair::VertexFace { .. })
     }
-
-    /// Differences of the vertices of the first feature and those of the second; that of a vertex
-    /// and its third corner twice.
-    #[inline]
-    fn corners(&self, of: impl Fn(u32) -> Vec4) -> [Vec4; 4] {
-        let [a, b, c, d] = self.vertices;
-        let (a, b, c, d) = (of(a), of(b), of(c), of(d));
-        if self.is_vertex_face() {
-            [a - b, a - c, a - d, a - d]
-        } else {
-            [a - c, a - d, b - c, b - d]
-        }
-    }
-
-    /// Two directions that may part the features: across both, for surfaces that lie on each other,
-    /// and from middle to middle, for neighbours within one. Any direction is right.
-    #[inline]
-    fn directions(&self, corners: &[Vec4; 4], of: impl Fn(u32) -> Vec4) -> [Vec3A; 2] {
-        let [a, b, c, d] = self.vertices;
-        let across = if self.is_vertex_face() {
-            cross(of(c) - of(b), of(d) - of(b))
-        } else {
-            cross(of(b) - of(a), of(d) - of(c))
-        };
-        let [a, b, c, d] = *corners;
-        [across, Vec3A::from_vec4((a + b) + (c + d))]
-    }
-}
-
-#[inline]
-fn cross(d: Vec4, e: Vec4) -> Vec3A {
-    Vec3A::from_vec4(d).cross(Vec3A::from_vec4(e))
 }
 
 #[cfg(test)]
@@ -223,6 +176,7 @@ pub(super) mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::geometry::looks32::Looks;
     use crate::geometry::{Closest, Sweep};
 
     /// Four points near a place, at both ends of a motion: nearly flat, so that distances come near
@@ -254,7 +208,10 @@ pub(super) mod tests {
         let mesh = Mesh::new(4, faces).unwrap();
         let mut motion = Motion32::default();
         motion.set(&sweep.start, &sweep.end, distance);
-        motion.is_apart_by(&Listed::of(&mesh, pair), distance as f32)
+        let (mut looks, mut is_open) = (Looks::default(), false);
+        looks.add(Listed::of(&mesh, pair), &motion, |_| is_open = true);
+        looks.finish(&motion, |_| is_open = true);
+        !is_open
     }
 
     /// Vertex 0 and face 1 2 3, edges 0 1 and 2 3 of the mesh above.
@@ -262,25 +219,6 @@ pub(super) mod tests {
         Pair::VertexFace { vertex: 0, face: 0 },
         Pair::EdgeEdge { a: 0, b: 5 },
     ];
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(5000))]
-
-        #[test]
-        fn what_is_found_apart_never_comes_nearer(sweep in sweep(), share in 0.9..1.1f64, ulps in -4i32..5) {
-            for pair in PAIRS {
-                let times = (0..=16).map(|k| f64::from(k) / 16.0);
-                let distances = times.map(|t| Closest::of(pair, sweep.at(t)).distance_squared.sqrt());
-                let least = distances.fold(f64::INFINITY, f64::min);
-                // about the least distance, nearer than what rounding the positions moves them by
-                let size = sweep.start[0].abs().max(sweep.end[0].abs()).max_element();
-                let near = least + f64::from(ulps) * 0.25 * f64::from(f32::EPSILON) * size;
-                for asked in [least, share * least, near.max(0.0)] {
-                    prop_assert!(asked < least || !is_apart(pair, &sweep, asked), "{pair:?}: {least} {asked}");
-                }
-            }
-        }
-    }
 
     #[test]
     fn layers_and_neighbours_are_found_apart() {

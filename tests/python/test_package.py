@@ -94,6 +94,7 @@ def test_a_step_has_the_bits_of_the_command_line(falling, tmp_path):
     assert report["impacts_before"] == expected["impacts_before"] > 0
     assert report["rounds"] == expected["rounds"] and report["stages"] == expected["stages"]
     assert len(percale.intersections(V1, F)) == 0 and len(percale.intersections(x, F)) == 0
+    assert not percale.has_intersections(V1, F)
     assert (x[81:, 1] > x[:81, 1].min()).all() and np.isfinite(report["velocities"]).all()
     hits = percale.impacts(V0, V1, F, ccd="exact")
     _, out, _ = command("check", "--from", tmp_path / "a.obj", tmp_path / "b.obj", "--ccd", "exact", "--json")
@@ -116,6 +117,7 @@ def test_a_cure_is_that_of_the_command_line(tmp_path):
     for key in ("vertices", "triangles", "intersections", "edge_face"):
         assert checked[key] == expected[key]
     assert checked["intersections"] > 0 and checked["pairs"].tolist() == expected["pairs"]
+    assert percale.has_intersections(V, F)
     paths = percale.paths(V, F)
     assert [path["type"] for path in paths] == [path["type"] for path in expected["paths"]] != []
     assert all(path["points"].shape[1] == 3 for path in paths)
@@ -165,7 +167,8 @@ def test_a_collider_gives_what_single_calls_give(falling):
         other, single = percale.resolve(other, end, F, mass=mass, fixed=list(range(81)), thickness=2e-3, dt=0.005)
         np.testing.assert_array_equal(V, other)
         np.testing.assert_array_equal(report["velocities"], single["velocities"])
-    assert len(collider.intersections(V)) == 0
+    assert len(collider.intersections(V)) == 0 and not collider.has_intersections(V)
+    assert collider.has_intersections(V * [1, 0, 1])
 
 
 def test_an_obstacle_moves_as_it_is_told():
@@ -239,6 +242,7 @@ def test_errors_have_fields_and_go_through_pickles(falling, tmp_path):
         (lambda V, F: percale.intersections(V, F - 1), "^F: face 0 has the vertex -1"),
         (lambda V, F: percale.intersections(V[:-1], F), "^F: face .* uses vertex 161"),
         (lambda V, F: percale.intersections(V * np.nan, F), "^V: vertex 0 is at"),
+        (lambda V, F: percale.has_intersections(V * np.nan, F), "^V: vertex 0 is at"),
         (lambda V, F: percale.impacts(V, V[:-1], F), "^V1: "),
         (lambda V, F: percale.first_impact(V, V[:-1], F), "^V1: "),
         (lambda V, F: percale.impacts(V, V, F, ccd="quick"), "^ccd: "),

@@ -55,6 +55,10 @@ impl<const N: usize> Features<N> {
         all
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.ids.is_empty()
+    }
+
     pub(super) fn range(&self, leaf: usize) -> Range<usize> {
         self.starts[leaf] as usize..self.starts[leaf + 1] as usize
     }

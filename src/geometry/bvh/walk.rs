@@ -13,6 +13,27 @@ use crate::geometry::sweep32::Listed;
 /// same order.
 const TASK_COUNT: usize = 512;
 
+/// Two faces, the smaller number first, with their corners.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::geometry) struct FacePair {
+    pub(in crate::geometry) faces: [u32; 2],
+    pub(in crate::geometry) corners: [[u32; 3]; 2],
+}
+
+impl FacePair {
+    /// No pair: holds a place.
+    pub(in crate::geometry) const NONE: Self = Self {
+        faces: [0; 2],
+        corners: [[0; 3]; 2],
+    };
+
+    #[inline]
+    pub(in crate::geometry) fn shares_vertex(&self) -> bool {
+        let [corners, others] = self.corners;
+        corners.iter().any(|v| others.contains(v))
+    }
+}
+
 /// A part of the walk over all pairs of leaves.
 #[derive(Clone, Copy)]
 enum Task {
@@ -53,49 +74,64 @@ impl Tree {
     ) -> Vec<T> {
         self.assign_roles(mesh, asked, false);
         let fitted = Fitted { tree: self, boxes };
-        fitted.walk(every, |a, b, out| match b {
-            None => fitted.compare_leaf(a, &report, out),
-            Some(b) => fitted.compare_leaves(a, b, &report, out),
-        })
+        fitted.walk(
+            every,
+            || false,
+            |a, b, out| match b {
+                None => fitted.compare_leaf(a, &report, out),
+                Some(b) => fitted.compare_leaves(a, b, &report, out),
+            },
+        )
     }
 
     /// All pairs of faces with overlapping boxes, each once, also of faces with common vertices;
     /// order as above.
     ///
-    /// Pairs of two obstacle faces are left out unless `obstacles_too`, and so are those with a common vertex that is `fine`.
+    /// Pairs of two obstacle faces are left out unless `obstacles_too`, and so are those with a common vertex that is `fine`. Parts
+    /// of the walk that have not begun when it `is_over` are left out.
     pub(in crate::geometry) fn face_overlaps<B: Volume, T: Default + Send>(
         &mut self,
         boxes: &Boxes<B>,
         mesh: &Mesh,
         obstacles_too: bool,
         fine: Option<&[bool]>,
-        report: impl Fn([u32; 2], &mut T) + Sync,
+        is_over: impl Fn() -> bool + Sync,
+        report: impl Fn(FacePair, &mut T) + Sync,
     ) -> Vec<T> {
         self.assign_roles(mesh, None, obstacles_too);
-        let Self {
-            faces, is_obstacle, ..
-        } = &*self;
-        let is_obstacle = |face: u32| {
-            let [corner, ..] = mesh.faces()[face as usize];
-            is_obstacle[corner as usize]
-        };
-        let leaf = |leaf: Subtree| faces.leaf(leaf, &boxes.faces);
+        let leaf = |leaf: Subtree| self.faces.leaf(leaf, &boxes.faces);
+        let is_obstacle = |[corner, ..]: [u32; 3]| self.is_obstacle[corner as usize];
         let is_fine = |v: u32| fine.is_some_and(|fine| fine[v as usize]);
         let fine_of = |corners: [u32; 3]| corners.map(|v| if is_fine(v) { v } else { NONE });
-        Fitted { tree: self, boxes }.walk(1, |a, b, out| {
+        Fitted { tree: self, boxes }.walk(1, is_over, |a, b, out| {
             let own = leaf(a);
-            let (other, mut near) = match b {
-                None => (own, own.all()),
-                Some(b) => (leaf(b), leaf(b).overlapping(&boxes.nodes[a.node])),
+            let (other, own_near, mut near) = match b {
+                None => (own, own.all(), own.all()),
+                Some(b) => {
+                    let (other, near) = (leaf(b), leaf(b).overlapping(&boxes.nodes[a.node]));
+                    (other, own.overlapping(&boxes.nodes[b.node]), near)
+                }
             };
-            for (k, &f) in own.ids.iter().enumerate() {
+            for k in own_near {
                 if b.is_none() {
                     near.next();
                 }
-                for l in other.apart(near, &own.boxes[k], fine_of(own.vertices[k])) {
-                    let g = other.ids[l];
-                    if obstacles_too || !is_obstacle(f) || !is_obstacle(g) {
-                        report([f.min(g), f.max(g)], out);
+                let corners = own.vertices[k];
+                for l in other.apart(near, &own.boxes[k], fine_of(corners)) {
+                    let others = other.vertices[l];
+                    if obstacles_too || !is_obstacle(corners) || !is_obstacle(others) {
+                        let (f, g) = (own.ids[k], other.ids[l]);
+                        let pair = match f < g {
+                            true => FacePair {
+                                faces: [f, g],
+                                corners: [corners, others],
+                            },
+                            false => FacePair {
+                                faces: [g, f],
+                                corners: [others, corners],
+                            },
+                        };
+                        report(pair, out);
                     }
                 }
             }
@@ -108,6 +144,7 @@ impl<B: Volume> Fitted<'_, B> {
     fn walk<T: Default + Send>(
         &self,
         every: usize,
+        is_over: impl Fn() -> bool + Sync,
         compare: impl Fn(Subtree, Option<Subtree>, &mut T) + Sync,
     ) -> Vec<T> {
         let mut tasks = vec![Task::Within(self.tree.root())];
@@ -117,6 +154,7 @@ impl<B: Volume> Fitted<'_, B> {
         let part = |task: &Task| {
             let mut out = T::default();
             match *task {
+                _ if is_over() => {}
                 Task::Within(a) => self.walk_within(a, &compare, &mut out),
                 Task::Between(a, b) => self.walk_between(a, b, &compare, &mut out),
             }

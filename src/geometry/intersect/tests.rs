@@ -160,6 +160,25 @@ proptest! {
         let found = crossings(&mesh, &x, Scope::Everything);
         prop_assert_eq!(found.edge_faces, edge_faces_by_definition(&mesh, &x));
     }
+
+    #[test]
+    fn whether_anything_crosses_is_what_the_definition_says((mesh, x) in random_mesh(), few in 2..12usize) {
+        let some = mesh.faces().len().min(few);
+        let mesh = Arc::new(Mesh::new(x.len(), mesh.faces()[..some].to_vec()).unwrap());
+        let faces = mesh.faces();
+        let cross = |f: usize, g: usize| cross_by_definition(faces[f], faces[g], &x);
+        let expected = (0..some).any(|f| (0..f).any(|g| cross(g, f)));
+        prop_assert_eq!(has_crossings(&mesh, &x, Scope::Everything), expected);
+        // also by a tree that a motion was asked about before, and by one that is asked about a motion next
+        let mut collider = Collider::new(&mesh);
+        for _ in 0..2 {
+            prop_assert_eq!(collider.has_crossings(&x, Scope::Certified), expected);
+            let still = collider.motion(&x, &x).unwrap();
+            let pairs = collider.pairs(still, 0.0);
+            let still = collider.motion(&x, &x).unwrap();
+            prop_assert_eq!(pairs, Collider::new(&mesh).pairs(still, 0.0));
+        }
+    }
 }
 
 #[test]
@@ -262,6 +281,15 @@ fn obstacles_may_cross_each_other_and_are_counted_apart() {
         bodies,
         "here, bodies are what is connected"
     );
+    // without the cloth, the obstacles cross where nobody asks
+    let away = DVec3::new(0.0, 9.0, 0.0);
+    let x: Vec<DVec3> = (x
+        .iter()
+        .zip(&bodies)
+        .map(|(x, b)| if *b == 0 { x + away } else { *x }))
+    .collect();
+    assert!(!has_crossings(&mesh, &x, Scope::Certified));
+    assert!(has_crossings(&mesh, &x, Scope::Everything));
 }
 
 #[test]
