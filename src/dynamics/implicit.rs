@@ -159,13 +159,7 @@ impl Implicit {
             });
             let turn = solve.turn(&x);
             solve.turned += turn;
-            let wanted = match turn {
-                turn if turn > SWIFT => (parts / 2).max(1),
-                turn if turn < SWIFT / 3.0 && at.is_multiple_of(2 * parts) => {
-                    (2 * parts).min(PARTS)
-                }
-                _ => parts,
-            };
+            let wanted = next_parts(turn, parts, at);
             if wanted != parts {
                 parts = wanted;
                 solve.set_length(f64::from(parts) * start.dt / f64::from(all));
@@ -181,6 +175,17 @@ impl Implicit {
             draw_ms: solve.draw_ms,
             contact: work,
         }
+    }
+}
+
+/// How many parts the next loop has, after one of so many parts in which edges turned by so much and which ended at part `at`.
+fn next_parts(turn: f64, parts: u32, at: u32) -> u32 {
+    if turn > SWIFT {
+        (parts / 2).max(1)
+    } else if turn < SWIFT / 3.0 && at.is_multiple_of(2 * parts) {
+        (2 * parts).min(PARTS)
+    } else {
+        parts
     }
 }
 

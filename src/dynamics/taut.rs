@@ -16,7 +16,7 @@ const WATCHED: f64 = 0.5;
 const MARGIN: f64 = 0.08;
 
 /// Share of what a triangle is stretched beyond its limit that one loop takes back.
-const RETURN: f64 = 0.1;
+const RETURN: f64 = 0.5;
 
 /// A limit holds up to this multiple of the elastic stress at it, and carries this many times the
 /// weight of all cloth in one triangle: where scripted vertices pull harder, it gives.
