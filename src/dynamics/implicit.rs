@@ -102,6 +102,7 @@ impl Implicit {
             matrix: BlockMatrix::default(),
             age: f64::INFINITY,
             turned: 0.0,
+            tiny: system.elements.tiny_area(),
             preconditioner: Preconditioner::default(),
             d: Vec::new(),
             q: Vec::new(),
@@ -207,6 +208,8 @@ struct Solve<'a> {
     age: f64,
     /// What edges have turned by since it was made, at most.
     turned: f64,
+    /// Area below which faces do not count for that.
+    tiny: f64,
     preconditioner: Preconditioner,
     /// Displacements.
     d: Vec<DVec3>,
@@ -315,10 +318,14 @@ impl Solve<'_> {
         }
     }
 
-    /// The most that an edge has turned or changed its length in the loop that led to `x`, as a share of its length.
+    /// The most that an edge of a face that is not tiny has turned or changed its length in the loop that led to `x`, as a share
+    /// of its length.
     fn turn(&self, x: &[DVec3]) -> f64 {
         let d = &self.d;
         let of_face = |face: &Triangle| {
+            if face.area < self.tiny {
+                return 0.0;
+            }
             let [a, b, c] = face.vertices.map(|node| node as usize);
             let of_edge = |i: usize, j: usize| {
                 (d[i] - d[j]).length_squared() / (x[i] - x[j]).length_squared()

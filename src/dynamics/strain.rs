@@ -91,8 +91,8 @@ impl Looks {
     }
 }
 
-/// Faces below this share of the mean area are no reason to refuse an interval: a seam or a contact stretches them by
-/// what is nothing anywhere else.
+/// Faces below this share of the mean area are no reason to refuse an interval or to shorten a loop: a seam or a contact
+/// stretches and turns them by what is nothing anywhere else.
 const TINY: f64 = 1.0 / 16.0;
 
 impl Elements {
@@ -103,8 +103,13 @@ impl Elements {
 
     /// Measures all faces that are not tiny.
     pub(super) fn strain_of_most(&self, x: &[DVec3]) -> StrainReport {
+        self.strain_of(x, self.tiny_area())
+    }
+
+    /// Area below which a face is tiny.
+    pub(super) fn tiny_area(&self) -> f64 {
         let areas: f64 = self.faces.iter().map(|face| face.area).sum();
-        self.strain_of(x, TINY * areas / self.faces.len() as f64)
+        TINY * areas / self.faces.len().max(1) as f64
     }
 
     /// Measures all faces from a least area on.
