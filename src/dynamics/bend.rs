@@ -34,7 +34,7 @@ use glam::{DVec2, DVec3, Vec3A};
 use rayon::prelude::*;
 
 use super::material::Fabric;
-use super::solve::{GRAIN, MatrixRows, Pattern, Slot, outer_single};
+use super::solve::{GRAIN, MatrixRows, Pattern, Slot, evenly, outer_single};
 use super::stretch::Weights;
 
 /// Heights below this share of the rest height count as this share in the gradient of the angle.
@@ -344,10 +344,8 @@ pub(super) struct Bending {
 impl Bending {
     /// Measures all hinges, into memory that is used again.
     pub(super) fn measure(&self, x: &[DVec3], out: &mut Bent) {
-        let measured = self.hinges.par_iter().with_min_len(GRAIN);
-        measured
-            .map(|hinge| hinge.measure(x))
-            .unzip_into_vecs(&mut out.turns, &mut out.gradients);
+        let measured = self.hinges.par_iter().map(|hinge| hinge.measure(x));
+        evenly(measured, GRAIN).unzip_into_vecs(&mut out.turns, &mut out.gradients);
     }
 
     /// Stored energy, J.

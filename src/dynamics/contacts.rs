@@ -13,7 +13,7 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 use super::rows::{Linear, NONE, Row};
-use super::solve::GRAIN;
+use super::solve::{GRAIN, evenly};
 use crate::geometry::proximity::{closest_points_edge_edge, closest_points_vertex_face};
 use crate::touch::{self, Placed};
 
@@ -150,8 +150,7 @@ impl Contacts {
 
     /// Follows the surfaces.
     pub(super) fn follow(&mut self, x: &[DVec3], share: f64) {
-        let held = self.held.par_iter_mut().with_min_len(GRAIN);
-        held.for_each(|held| held.follow(&held.at(x, share)));
+        evenly(self.held.par_iter_mut(), GRAIN).for_each(|held| held.follow(&held.at(x, share)));
     }
 
     /// Those that may press in a loop of `h` seconds in which they slide far, if free nodes go on as they do.
@@ -198,9 +197,8 @@ impl Contacts {
 
     /// Wakes those that may press in a loop, and sets their numbers and rows.
     pub(super) fn wake(&mut self, at: &Linear<'_>, awake: &mut Vec<u32>, rows: &mut Vec<Row>) {
-        let held = self.held.par_iter().with_min_len(GRAIN);
-        held.map(|held| held.see(at))
-            .collect_into_vec(&mut self.seen);
+        let seen = self.held.par_iter().map(|held| held.see(at));
+        evenly(seen, GRAIN).collect_into_vec(&mut self.seen);
         // what is pushed by a contact that closes goes no faster than that one
         let staying = self.seen.iter().zip(&self.held);
         let staying = staying.filter_map(|(seen, held)| held.may_press().then_some(seen));
@@ -214,10 +212,9 @@ impl Contacts {
             let way = 2.0 * fastest.max(-seen.approach) + unforeseen.max(SLACK * held.kept);
             held.may_press() && (held.normal_force > 0.0 || seen.room < way)
         }));
-        let numbers = awake.par_iter().with_min_len(GRAIN);
-        numbers
-            .map(|&k| all[k as usize].row(&self.seen[k as usize], at))
-            .collect_into_vec(rows);
+        let numbers = awake.par_iter();
+        let row = numbers.map(|&k| all[k as usize].row(&self.seen[k as usize], at));
+        evenly(row, GRAIN).collect_into_vec(rows);
     }
 
     /// Keeps the multipliers of the rows, and looks how far they went another way than without any force.

@@ -14,7 +14,7 @@ use super::damping::Dampers;
 use super::material::Fabric;
 use super::pins::Pin;
 use super::seams::{EdgeStitch, Stitch};
-use super::solve::{BlockMatrix, GRAIN, Pattern, Slot, single};
+use super::solve::{BlockMatrix, GRAIN, MatrixRows, Pattern, Slot, single};
 use super::springs::Spring;
 use super::stretch::{Triangle, Weights};
 use super::{ClothModel, Stretch, Tension};
@@ -290,19 +290,21 @@ impl Elements {
         ranges.map(part).collect()
     }
 
-    /// Adds the weighted stiffness and damping of the elastic elements; `bent` was measured at the
-    /// same `x`. The sum of a row is in the order of its elements, whatever the parts.
+    /// Adds the weighted stiffness and damping of the elastic elements to what `begin` makes of the rows of some nodes; `bent` was
+    /// measured at the same `x`. The sum of a row is in the order of its elements, whatever the parts.
     pub(super) fn assemble(
         &self,
         parts: &[Part],
         (x, bent): (&[DVec3], &Bent),
         weights: Weights,
         matrix: &mut BlockMatrix,
+        begin: impl Fn(&mut MatrixRows<'_>, Range<usize>) + Sync,
     ) {
         let ranges = parts.iter().map(|part| part.nodes.clone());
         let rows = matrix.split(&self.pattern, ranges);
         let work: Vec<_> = parts.iter().zip(rows).collect();
         work.into_par_iter().for_each(|(part, mut matrix)| {
+            begin(&mut matrix, part.nodes.clone());
             for &k in &part.membranes {
                 let k = self.membranes[k as usize] as usize;
                 let triangle = &self.faces[k];
@@ -373,7 +375,7 @@ impl Elements {
     pub(super) fn add_matrix(&self, x: &[DVec3], weights: Weights, matrix: &mut BlockMatrix) {
         let mut bent = Bent::default();
         self.bending.measure(x, &mut bent);
-        self.assemble(&self.parts(1), (x, &bent), weights, matrix);
+        self.assemble(&self.parts(1), (x, &bent), weights, matrix, |_, _| {});
     }
 
     /// Adds the weighted stiffness and damping of seams at a time, of soft pins and of the air.

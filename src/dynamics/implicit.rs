@@ -14,6 +14,7 @@
 //! Not guaranteed: that a gap or a limit is kept; the collision step judges. Source: ours, after
 //! \[AC91\] and \[MSL19\]; see docs/method.md §7.
 
+use std::ops::Range;
 use std::time::Instant;
 
 use glam::{DMat3, DVec3, Vec3A};
@@ -28,7 +29,7 @@ use super::elements::Part;
 use super::integrator::{Advance, Start, System};
 use super::multilevel::Preconditioner;
 use super::rows::{Linear, Rows};
-use super::solve::{BlockMatrix, GRAIN, Pieces, dot, sum_of};
+use super::solve::{BlockMatrix, GRAIN, MatrixRows, Pieces, evenly, pieces_of, sums_of};
 use super::stretch::{Triangle, Weights};
 use crate::touch::TouchWork;
 
@@ -86,38 +87,7 @@ impl Implicit {
     ) -> Advance {
         let loops = (start.dt / self.max_loop - 1e-6).ceil().max(1.0) as u32;
         let h = start.dt / f64::from(loops);
-        let n = start.x.len();
-        let mut solve = Solve {
-            settings: self,
-            system,
-            pieces: system.elements.pattern.pieces(),
-            parts: system.elements.parts(rayon::current_num_threads()),
-            bent: Bent::default(),
-            mass: (system.mass.iter().zip(system.inverse_mass))
-                .filter(|&(_, &w)| w > 0.0)
-                .map(|(m, _)| m)
-                .sum(),
-            is_loose: system.inverse_mass.iter().all(|w| *w > 0.0),
-            h,
-            matrix: BlockMatrix::default(),
-            age: f64::INFINITY,
-            turned: 0.0,
-            tiny: system.elements.tiny_area(),
-            preconditioner: Preconditioner::default(),
-            d: Vec::new(),
-            q: Vec::new(),
-            q0: Vec::new(),
-            r: vec![DVec3::ZERO; n],
-            last: Vec::new(),
-            z: vec![DVec3::ZERO; n],
-            p: vec![DVec3::ZERO; n],
-            product: vec![DVec3::ZERO; n],
-            short: Vec::new(),
-            iterations: 0,
-            assembly_ms: 0.0,
-            solve_ms: 0.0,
-            draw_ms: 0.0,
-        };
+        let mut solve = Solve::new(self, system, h);
         let mut x = start.x.to_vec();
         let mut v = system.scripted_velocities(&start);
         let mut work = TouchWork::default();
@@ -132,7 +102,7 @@ impl Implicit {
                     true => x[i] + left * v[i],
                     false => start.target[i],
                 };
-                let end: Vec<DVec3> = (0..n).map(end).collect();
+                let end: Vec<DVec3> = (0..x.len()).map(end).collect();
                 around.look(&end, &mut rows.contacts);
             }
             let shares = [at, at + parts].map(|k| f64::from(k) / f64::from(all));
@@ -147,7 +117,7 @@ impl Implicit {
             at += parts;
             count += 1;
             let nodes = x.par_iter_mut().zip(&mut v).enumerate();
-            nodes.with_min_len(GRAIN).for_each(|(i, (x, v))| {
+            evenly(nodes, GRAIN).for_each(|(i, (x, v))| {
                 if system.inverse_mass[i] > 0.0 {
                     *x += solve.d[i];
                     *v = solve.d[i] / h;
@@ -200,6 +170,8 @@ struct Solve<'a> {
     bent: Bent,
     /// Of all free nodes, kg.
     mass: f64,
+    /// M/h² of each piece, of its free nodes.
+    inertia: Vec<DMat3>,
     /// Whether no node is scripted.
     is_loose: bool,
     h: f64,
@@ -219,6 +191,9 @@ struct Solve<'a> {
     q0: Vec<DVec3>,
     /// −∇Φ.
     r: Vec<DVec3>,
+    /// Σ |r|²/m.
+    left: f64,
+    /// r of the iteration before.
     last: Vec<DVec3>,
     z: Vec<DVec3>,
     p: Vec<DVec3>,
@@ -230,7 +205,45 @@ struct Solve<'a> {
     draw_ms: f64,
 }
 
-impl Solve<'_> {
+impl<'a> Solve<'a> {
+    fn new(settings: &'a Implicit, system: &'a System<'a>, h: f64) -> Self {
+        let n = system.mass.len();
+        let pieces = system.elements.pattern.pieces();
+        Self {
+            settings,
+            system,
+            inertia: inertia_of(&pieces, system, h),
+            pieces,
+            parts: system.elements.parts(rayon::current_num_threads()),
+            bent: Bent::default(),
+            mass: (system.mass.iter().zip(system.inverse_mass))
+                .filter(|&(_, &w)| w > 0.0)
+                .map(|(m, _)| m)
+                .sum(),
+            is_loose: system.inverse_mass.iter().all(|w| *w > 0.0),
+            h,
+            matrix: BlockMatrix::default(),
+            age: f64::INFINITY,
+            turned: 0.0,
+            tiny: system.elements.tiny_area(),
+            preconditioner: Preconditioner::default(),
+            d: Vec::new(),
+            q: vec![DVec3::ZERO; n],
+            q0: Vec::new(),
+            r: vec![DVec3::ZERO; n],
+            left: 0.0,
+            last: vec![DVec3::ZERO; n],
+            z: vec![DVec3::ZERO; n],
+            p: vec![DVec3::ZERO; n],
+            product: vec![DVec3::ZERO; n],
+            short: Vec::new(),
+            iterations: 0,
+            assembly_ms: 0.0,
+            solve_ms: 0.0,
+            draw_ms: 0.0,
+        }
+    }
+
     /// One loop: sets d.
     fn step(
         &mut self,
@@ -270,6 +283,7 @@ impl Solve<'_> {
     fn set_length(&mut self, h: f64) {
         self.h = h;
         self.age = f64::INFINITY;
+        self.inertia = inertia_of(&self.pieces, self.system, h);
     }
 
     fn is_free(&self, node: usize) -> bool {
@@ -308,13 +322,13 @@ impl Solve<'_> {
         each_node(x.len(), force, &mut self.q0);
     }
 
-    /// A p; cheaper where every piece moves as one, or not at all.
-    fn multiply(&mut self, is_whole: bool) {
-        let (p, product) = (&self.p, &mut self.product);
+    /// A p; p · A p and p · q. Cheaper where every piece moves as one, or not at all.
+    fn multiply(&mut self, is_whole: bool) -> [f64; 2] {
+        let (vectors, product) = ([&self.p[..], &self.q], &mut self.product);
         let pattern = &self.system.elements.pattern;
         match is_whole {
-            true => self.matrix.multiply_outer(p, product),
-            false => self.matrix.multiply(pattern, p, &mut self.short, product),
+            true => self.matrix.multiply_outer(vectors, product),
+            false => (self.matrix).multiply(pattern, vectors, &mut self.short, product),
         }
     }
 
@@ -332,8 +346,8 @@ impl Solve<'_> {
             };
             of_edge(a, b).max(of_edge(b, c)).max(of_edge(c, a))
         };
-        let faces = self.system.elements.faces.par_iter().with_min_len(GRAIN);
-        faces.map(of_face).reduce(|| 0.0, f64::max).sqrt()
+        let faces = self.system.elements.faces.par_iter().map(of_face);
+        evenly(faces, GRAIN).reduce(|| 0.0, f64::max).sqrt()
     }
 
     /// The rows of this loop.
@@ -376,11 +390,11 @@ impl Solve<'_> {
             false => DVec3::ZERO,
         };
         each_node(v.len(), left, &mut self.q);
-        let moved = self.d.par_iter_mut().zip(&self.p).with_min_len(GRAIN);
-        moved.for_each(|(d, p)| *d += *p);
+        let moved = self.d.par_iter_mut().zip(&self.p);
+        evenly(moved, GRAIN).for_each(|(d, p)| *d += *p);
         rows.look_along(&self.p);
         rows.advance(1.0);
-        rows.add_forces(&self.q, &mut self.r);
+        self.renew_residual(rows);
     }
 
     /// And falls or slides, each piece as a whole: where nothing else acts on it, it is the solution. What slides is
@@ -393,17 +407,64 @@ impl Solve<'_> {
 
     fn renew_radii(&mut self, rows: &mut Rows) {
         rows.renew_radii();
-        rows.add_forces(&self.q, &mut self.r);
+        self.renew_residual(rows);
     }
 
-    /// Sets the direction p, of free nodes, by displacement and number.
-    fn look(&mut self, direction: impl Fn(DVec3, usize) -> DVec3 + Sync) {
-        let (d, inverse_mass) = (&self.d, self.system.inverse_mass);
-        let towards = |i: usize| match inverse_mass[i] > 0.0 {
-            true => direction(d[i], i),
-            false => DVec3::ZERO,
-        };
-        each_node(d.len(), towards, &mut self.p);
+    fn renew_residual(&mut self, rows: &Rows) {
+        let inverse_mass = self.system.inverse_mass;
+        let q = &self.q;
+        [self.left] = sums_of(pieces_of(&mut self.r), |(k, r)| {
+            let mut sum = -0.0;
+            for (i, r) in (k * GRAIN..).zip(r) {
+                *r = rows.add_forces(i, q[i]);
+                sum += inverse_mass[i] * r.length_squared();
+            }
+            [sum]
+        });
+    }
+
+    /// Goes by `alpha` times p.
+    fn go(&mut self, alpha: f64, rows: &mut Rows) {
+        rows.advance(alpha);
+        let (p, product, inverse_mass) = (&self.p, &self.product, self.system.inverse_mass);
+        let pieces = (
+            self.d.par_chunks_mut(GRAIN),
+            self.q.par_chunks_mut(GRAIN),
+            self.r.par_chunks_mut(GRAIN),
+        );
+        let pieces = evenly(pieces.into_par_iter().enumerate(), 2);
+        [self.left] = sums_of(pieces, |(k, (d, q, r))| {
+            let mut sum = -0.0;
+            for (i, ((d, q), r)) in (k * GRAIN..).zip(d.iter_mut().zip(q).zip(r)) {
+                if inverse_mass[i] > 0.0 {
+                    *d += alpha * p[i];
+                    *q -= alpha * product[i];
+                }
+                *r = rows.add_forces(i, *q);
+                sum += inverse_mass[i] * r.length_squared();
+            }
+            [sum]
+        });
+    }
+
+    /// Sets the direction p, of free nodes, by displacement and number; Σ m |p|², and p · r.
+    fn look(&mut self, direction: impl Fn(DVec3, usize) -> DVec3 + Sync) -> [f64; 2] {
+        let System {
+            mass, inverse_mass, ..
+        } = *self.system;
+        let (d, r) = (&self.d, &self.r);
+        sums_of(pieces_of(&mut self.p), |(k, p)| {
+            let mut sums = [-0.0; 2];
+            for (i, p) in (k * GRAIN..).zip(p) {
+                *p = match inverse_mass[i] > 0.0 {
+                    true => direction(d[i], i),
+                    false => DVec3::ZERO,
+                };
+                sums[0] += mass[i] * p.length_squared();
+                sums[1] += r[i].dot(*p);
+            }
+            sums
+        })
     }
 
     /// M/h² + D/h + K at x.
@@ -414,25 +475,23 @@ impl Solve<'_> {
             stiffness: 1.0,
             damping: 1.0 / h,
         };
-        self.matrix.reset(&elements.pattern);
-        let mut rows = self.matrix.rows();
-        for (node, &mass) in system.mass.iter().enumerate() {
-            let block = DMat3::from_diagonal(DVec3::splat(mass / (h * h)));
-            rows.add_outer(node as u32, block, block);
-        }
-        elements.assemble(&self.parts, (x, &self.bent), weights, &mut self.matrix);
+        self.matrix.resize(&elements.pattern);
+        let begin = |rows: &mut MatrixRows<'_>, nodes: Range<usize>| {
+            rows.clear();
+            for node in nodes {
+                let block = DMat3::from_diagonal(DVec3::splat(system.mass[node] / (h * h)));
+                rows.add_outer(node as u32, block, block);
+            }
+        };
+        let at = (x, &self.bent);
+        elements.assemble(&self.parts, at, weights, &mut self.matrix, begin);
         elements.add_outer_matrix(x, end, &dampers.drag, weights, &mut self.matrix);
     }
 
     /// Velocity that the residual stands for, m/s.
     fn error(&self) -> f64 {
-        let (system, r) = (self.system, &self.r);
-        let of_range = |range: std::ops::Range<usize>| {
-            let each = range.map(|i| system.inverse_mass[i] * r[i].length_squared());
-            each.sum::<f64>()
-        };
         match self.mass > 0.0 {
-            true => self.h * (sum_of(r.len(), of_range) / self.mass).sqrt(),
+            true => self.h * (self.left / self.mass).sqrt(),
             false => 0.0,
         }
     }
@@ -475,21 +534,18 @@ impl Solve<'_> {
                 self.renew_radii(rows);
                 before = 0.0;
             }
-            self.preconditioner
-                .apply(self.system.hierarchy, &self.r, &mut self.z);
-            let descent = dot(&self.z, &self.r);
+            let last = [&self.r[..], &self.last];
+            let [descent, kept] =
+                (self.preconditioner).apply(self.system.hierarchy, last, &mut self.z);
             let keep = match before > 0.0 {
-                true => ((descent - dot(&self.z, &self.last)) / before).max(0.0),
+                true => ((descent - kept) / before).max(0.0),
                 false => 0.0,
             };
-            let pairs = self.p.par_iter_mut().zip(&self.z).with_min_len(GRAIN);
-            pairs.for_each(|(p, z)| *p = *z + keep * *p);
-            if keep > 0.0 && dot(&self.p, &self.r) <= 0.0 {
+            if self.turn_to(keep) <= 0.0 && keep > 0.0 {
                 self.p.copy_from_slice(&self.z);
             }
             before = descent;
-            self.last.clear();
-            self.last.extend_from_slice(&self.r);
+            std::mem::swap(&mut self.last, &mut self.r);
             self.search(rows, false);
             self.iterations += 1;
             k += 1;
@@ -500,71 +556,62 @@ impl Solve<'_> {
         }
     }
 
-    /// Goes along p, which moves pieces as wholes but for what is scripted, to where Φ is least, unless that is hardly
-    /// away. What is left out is left out of every loop, so it has to be far below the tolerance.
-    fn search_if_worth(&mut self, rows: &mut Rows) {
-        let (p, mass) = (&self.p, self.system.mass);
-        let inertia = sum_of(p.len(), |range| {
-            let each = range.map(|i| mass[i] * p[i].length_squared());
-            each.sum()
+    /// p = z + `keep` p; p · r.
+    fn turn_to(&mut self, keep: f64) -> f64 {
+        let (z, r) = (&self.z, &self.r);
+        let [along] = sums_of(pieces_of(&mut self.p), |(k, p)| {
+            let mut sum = -0.0;
+            for (i, p) in (k * GRAIN..).zip(p) {
+                *p = z[i] + keep * *p;
+                sum += p.dot(r[i]);
+            }
+            [sum]
         });
-        let gain = self.h * dot(&self.r, p) / (self.mass * inertia).sqrt();
-        if gain > 1e-3 * self.settings.tolerance {
-            self.search(rows, self.is_loose);
-        }
+        along
     }
 
-    /// Goes along p, in which pieces may move as wholes, to where Φ is least.
+    /// Goes along p to where Φ is least, and renews the residual. If `is_whole`, p moves every piece as one.
     fn search(&mut self, rows: &mut Rows, is_whole: bool) {
-        self.multiply(is_whole);
-        rows.look_along(&self.p);
-        let curvature = dot(&self.p, &self.product);
-        let first = -dot(&self.q, &self.p);
-        let slope = |alpha: f64| {
-            let [slope, change] = rows.slope(alpha);
-            [first + alpha * curvature + slope, curvature + change]
+        let [curvature, along] = self.multiply(is_whole);
+        let sum = |alpha: f64, [slope, change]: [f64; 2]| {
+            [alpha * curvature - along + slope, curvature + change]
         };
-        let alpha = least(slope);
-        if alpha > 0.0 {
-            rows.advance(alpha);
-            let (p, product) = (&self.p, &self.product);
-            let inverse_mass = self.system.inverse_mass;
-            let nodes = self.d.par_iter_mut().zip(&mut self.q).enumerate();
-            nodes.with_min_len(GRAIN).for_each(|(i, (d, q))| {
-                if inverse_mass[i] > 0.0 {
-                    *d += alpha * p[i];
-                    *q -= alpha * product[i];
-                }
-            });
+        let start = sum(0.0, rows.look_along(&self.p));
+        let alpha = least(start, |alpha| sum(alpha, rows.slope(alpha)));
+        match alpha > 0.0 {
+            true => self.go(alpha, rows),
+            false => self.renew_residual(rows),
         }
-        rows.add_forces(&self.q, &mut self.r);
     }
 
     /// One more direction: the translation of each piece by what is left of the forces on it, against its inertia and
     /// the contacts that hold it. What rests or slides as a whole does so by the whole of its load.
     fn shift(&mut self, rows: &mut Rows) {
         let system = self.system;
-        let mut sums = vec![(DVec3::ZERO, DMat3::ZERO); self.pieces.count];
+        let mut forces = vec![DVec3::ZERO; self.pieces.count];
         for (i, r) in self.r.iter().enumerate() {
             if system.inverse_mass[i] > 0.0 {
-                let (force, stiffness) = &mut sums[self.pieces.of[i] as usize];
-                *force += *r;
-                let inertia = system.mass[i] / (self.h * self.h);
-                *stiffness += DMat3::from_diagonal(DVec3::splat(inertia));
+                forces[self.pieces.of[i] as usize] += *r;
             }
         }
-        rows.add_to_pieces(&self.pieces, |piece, block| sums[piece as usize].1 += block);
-        let ways = sums
-            .iter()
-            .map(|(force, stiffness)| match *force == DVec3::ZERO {
-                true => DVec3::ZERO,
-                false => stiffness.inverse() * *force,
-            });
+        let mut stiffness = self.inertia.clone();
+        rows.add_to_pieces(&self.pieces, |piece, block| {
+            stiffness[piece as usize] += block
+        });
+        let ways = forces.iter().zip(stiffness);
+        let ways = ways.map(|(force, stiffness)| match *force == DVec3::ZERO {
+            true => DVec3::ZERO,
+            false => stiffness.inverse() * *force,
+        });
         let ways: Vec<DVec3> = ways.collect();
         let piece_of = std::mem::take(&mut self.pieces.of);
-        self.look(|_, i| ways[piece_of[i] as usize]);
+        let [inertia, along] = self.look(|_, i| ways[piece_of[i] as usize]);
         self.pieces.of = piece_of;
-        self.search_if_worth(rows);
+        // what is left out is left out of every loop, so it has to be far below the tolerance
+        let gain = self.h * along / (self.mass * inertia).sqrt();
+        if gain > 1e-3 * self.settings.tolerance {
+            self.search(rows, self.is_loose);
+        }
     }
 
     /// Moves what is free as a whole, so that its momentum is exact: what acts within it adds up to
@@ -598,15 +645,26 @@ impl Solve<'_> {
     }
 }
 
-/// Sets one value for each node.
-fn each_node(count: usize, value: impl Fn(usize) -> DVec3 + Sync, out: &mut Vec<DVec3>) {
-    let nodes = (0..count).into_par_iter().with_min_len(GRAIN);
-    nodes.map(&value).collect_into_vec(out);
+/// M/h² of each piece, of its free nodes.
+fn inertia_of(pieces: &Pieces, system: &System<'_>, h: f64) -> Vec<DMat3> {
+    let mut sums = vec![DMat3::ZERO; pieces.count];
+    for (i, &piece) in pieces.of.iter().enumerate() {
+        if system.inverse_mass[i] > 0.0 {
+            let inertia = system.mass[i] / (h * h);
+            sums[piece as usize] += DMat3::from_diagonal(DVec3::splat(inertia));
+        }
+    }
+    sums
 }
 
-/// Where a convex function of which slope and curvature are given is least, for arguments above 0.
-fn least(slope: impl Fn(f64) -> [f64; 2]) -> f64 {
-    let [start, curvature] = slope(0.0);
+/// Sets one value for each node.
+fn each_node(count: usize, value: impl Fn(usize) -> DVec3 + Sync, out: &mut Vec<DVec3>) {
+    let nodes = (0..count).into_par_iter().map(&value);
+    evenly(nodes, GRAIN).collect_into_vec(out);
+}
+
+/// Where a convex function is least for arguments above 0; its slope and curvature are given, and those at 0.
+fn least([start, curvature]: [f64; 2], slope: impl Fn(f64) -> [f64; 2]) -> f64 {
     if start >= 0.0 || curvature <= 0.0 {
         return 0.0;
     }

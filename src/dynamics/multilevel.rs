@@ -20,7 +20,7 @@ use glam::{DVec3, Mat3A, Vec3A};
 use rayon::prelude::*;
 
 use super::rows::{Row, Rows};
-use super::solve::{BlockMatrix, GRAIN, Pattern};
+use super::solve::{BlockMatrix, GRAIN, Pattern, evenly, pieces_of, sums_of};
 
 /// Marks a node in no patch: it follows a script.
 const NONE: u32 = u32::MAX;
@@ -271,10 +271,15 @@ impl Preconditioner {
         self.coarsest.factorise();
     }
 
-    /// `z` = the correction of the residual `r`, in single precision: a direction is all that is asked for.
-    pub(super) fn apply(&mut self, hierarchy: &Hierarchy, r: &[DVec3], z: &mut [DVec3]) {
+    /// `z` = the correction of the residual `r`, in single precision: a direction is all that is asked for; z · r, and z · `last`.
+    pub(super) fn apply(
+        &mut self,
+        hierarchy: &Hierarchy,
+        [r, last]: [&[DVec3]; 2],
+        z: &mut [DVec3],
+    ) -> [f64; 2] {
         let Some((coarsest, between)) = hierarchy.levels.split_last() else {
-            return;
+            return [0.0; 2];
         };
         let Self {
             inverse,
@@ -282,35 +287,39 @@ impl Preconditioner {
             sums,
             short,
         } = self;
-        let shortened = r.par_iter().with_min_len(GRAIN).map(|v| v.as_vec3a());
-        shortened.collect_into_vec(short);
-        let r = &short[..];
+        evenly(r.par_iter().map(|v| v.as_vec3a()), GRAIN).collect_into_vec(short);
+        let short = &short[..];
         sums.resize(hierarchy.levels.len(), Vec::new());
-        let (last, sums) = sums.split_last_mut().expect("as many as levels");
+        let (coarse, sums) = sums.split_last_mut().expect("as many as levels");
         let solve = || {
-            coarsest.restrict(r, None, last);
-            factor.solve(last);
+            coarsest.restrict(short, None, coarse);
+            factor.solve(coarse);
         };
         let restrict = || {
             for ((level, inverse), sums) in between.iter().zip(&inverse[1..]).zip(sums.iter_mut()) {
-                level.restrict(r, Some(inverse), sums);
+                level.restrict(short, Some(inverse), sums);
             }
         };
         rayon::join(solve, restrict);
         let fine = &inverse[0];
-        z.par_chunks_mut(GRAIN).enumerate().for_each(|(k, z)| {
+        sums_of(pieces_of(z), |(k, z)| {
+            let mut dots = [-0.0; 2];
             for (i, z) in (k * GRAIN..).zip(z) {
-                if coarsest.patch_of[i] == NONE {
-                    *z = DVec3::ZERO;
-                    continue;
-                }
-                let mut sum = fine[i] * r[i];
-                for (level, sums) in between.iter().zip(sums.iter()) {
-                    sum += sums[level.patch_of[i] as usize];
-                }
-                *z = (sum + last[coarsest.patch_of[i] as usize]).as_dvec3();
+                *z = match coarsest.patch_of[i] {
+                    NONE => DVec3::ZERO,
+                    patch => {
+                        let mut sum = fine[i] * short[i];
+                        for (level, sums) in between.iter().zip(sums.iter()) {
+                            sum += sums[level.patch_of[i] as usize];
+                        }
+                        (sum + coarse[patch as usize]).as_dvec3()
+                    }
+                };
+                dots[0] += z.dot(r[i]);
+                dots[1] += z.dot(last[i]);
             }
-        });
+            dots
+        })
     }
 }
 
@@ -335,8 +344,7 @@ impl Level {
 
     /// Sums over the patches, each multiplied by its block if there are any.
     fn restrict(&self, r: &[Vec3A], blocks: Option<&[Mat3A]>, sums: &mut Vec<Vec3A>) {
-        let patches = (0..self.count).into_par_iter().with_min_len(64);
-        let patches = patches.map(|patch| {
+        let patches = evenly((0..self.count).into_par_iter(), 64).map(|patch| {
             let nodes = self.nodes_of(patch).iter();
             let sum = nodes.map(|&node| r[node as usize]).sum::<Vec3A>();
             blocks.map_or(sum, |blocks| blocks[patch] * sum)
@@ -536,9 +544,8 @@ mod tests {
         let mut preconditioner = Preconditioner::default();
         preconditioner.update(&matrix, &pattern, &hierarchy, &Rows::default(), true);
         let mut p = x.clone();
-        preconditioner.apply(&hierarchy, &r, &mut p);
         let goal = 1e-4 * first; // products are in single precision
-        let mut descent = dot(&p, &r);
+        let [mut descent, _] = preconditioner.apply(&hierarchy, [&r; 2], &mut p);
         let mut iterations = 0;
         while dot(&r, &r).sqrt() > goal && iterations < 1000 {
             let mut q = matrix.product(&pattern, &p);
@@ -547,8 +554,7 @@ mod tests {
                 x[i] += step * p[i];
                 r[i] -= step * q[i];
             }
-            preconditioner.apply(&hierarchy, &r, &mut q);
-            let next = dot(&q, &r);
+            let [next, _] = preconditioner.apply(&hierarchy, [&r; 2], &mut q);
             for (p, q) in p.iter_mut().zip(&q) {
                 *p = *q + next / descent * *p;
             }

@@ -24,7 +24,7 @@ use glam::{DMat3, DVec3, Mat3A, Vec3};
 use rayon::prelude::*;
 
 use super::contacts::Contacts;
-use super::solve::{BlockMatrix, GRAIN, Pieces, double, join, root, single};
+use super::solve::{BlockMatrix, GRAIN, Pieces, double, evenly, join, root, single, sums_of};
 use super::stretch::{Triangle, outer};
 
 /// Marks a place of a row that holds no free node.
@@ -347,10 +347,15 @@ impl Rows {
         numbers.map(|k| self.block(k)).collect()
     }
 
+    /// Whether a row acts, or may soon.
+    fn may_act(&self, number: usize) -> bool {
+        self.rows[number].normal_force != 0.0 || self.forces[number] != DVec3::ZERO
+    }
+
     /// ρ n nᵀ, or ρ I where friction holds.
     fn block(&self, number: usize) -> Mat3A {
         let (row, pull) = (&self.rows[number], &self.pulls[number]);
-        if row.normal_force == 0.0 && self.forces[number] == DVec3::ZERO {
+        if !self.may_act(number) {
             return Mat3A::ZERO;
         }
         let holds = pull.radius > 0.0 && row.tangential_force.length() < 0.99 * pull.radius;
@@ -363,6 +368,9 @@ impl Rows {
     /// Calls with the piece of each row and with its matrix for a translation of that piece, where there is any.
     pub(super) fn add_to_pieces(&self, pieces: &Pieces, mut add: impl FnMut(u32, DMat3)) {
         for (number, row) in self.rows.iter().enumerate() {
+            if !self.may_act(number) {
+                continue;
+            }
             let of = row.nodes.map(|node| match node {
                 NONE => NONE,
                 _ => pieces.of[node as usize],
@@ -384,53 +392,60 @@ impl Rows {
 
     /// Sets the radii of the discs of friction to what presses now.
     pub(super) fn renew_radii(&mut self) {
-        let rows = self.rows.par_iter().with_min_len(GRAIN);
-        rows.zip(&mut self.pulls)
-            .for_each(|(row, pull)| pull.radius = row.friction * pull.pressed());
-    }
-
-    /// Looks in a direction of the free nodes.
-    pub(super) fn look_along(&mut self, p: &[DVec3]) {
-        let rows = self.rows.par_iter().with_min_len(GRAIN);
-        rows.zip(&mut self.pulls)
-            .for_each(|(row, pull)| pull.look(row, row.sum(p)));
+        self.each_pull(|row, pull| pull.radius = row.friction * pull.pressed());
     }
 
     /// Moves on by `alpha` along the direction.
     pub(super) fn advance(&mut self, alpha: f64) {
-        let pulls = self.pulls.par_iter_mut().with_min_len(GRAIN);
-        pulls.for_each(|pull| pull.advance(alpha));
+        self.each_pull(|_, pull| pull.advance(alpha));
     }
 
-    /// r = q + the forces of the rows, on free nodes.
-    pub(super) fn add_forces(&mut self, q: &[DVec3], r: &mut [DVec3]) {
-        let rows = self.rows.par_iter().with_min_len(GRAIN);
-        rows.zip(&self.pulls)
-            .map(|(row, pull)| pull.force(row))
-            .collect_into_vec(&mut self.forces);
-        let nodes = r.par_iter_mut().zip(q).enumerate().with_min_len(GRAIN);
-        nodes.for_each(|(i, (r, q))| {
-            *r = *q;
-            for &(row, w) in self.at(i) {
-                *r += w * self.forces[row as usize];
-            }
+    /// Changes what the rows exert.
+    fn each_pull(&mut self, change: impl Fn(&Row, &mut Pull) + Sync + Send) {
+        let rows = self.rows.par_iter().zip(&mut self.pulls);
+        let rows = evenly(rows.zip(&mut self.forces), GRAIN);
+        rows.for_each(|((row, pull), force)| {
+            change(row, pull);
+            *force = pull.force(row);
         });
+    }
+
+    /// Looks in a direction of the free nodes: as [`Rows::slope`] at 0.
+    pub(super) fn look_along(&mut self, p: &[DVec3]) -> [f64; 2] {
+        let rows = self.rows.par_chunks(GRAIN);
+        let pieces = rows.zip(self.pulls.par_chunks_mut(GRAIN));
+        sums_of(evenly(pieces, 2), |(rows, pulls)| {
+            let mut sums = [0.0; 2];
+            for (row, pull) in rows.iter().zip(pulls) {
+                pull.look(row, row.sum(p));
+                let [slope, change] = pull.slope(0.0);
+                sums[0] += slope;
+                sums[1] += change;
+            }
+            sums
+        })
+    }
+
+    /// A vector of a node and the forces of its rows.
+    pub(super) fn add_forces(&self, node: usize, vector: DVec3) -> DVec3 {
+        let mut sum = vector;
+        for &(row, w) in self.at(node) {
+            sum += w * self.forces[row as usize];
+        }
+        sum
     }
 
     /// How Σ ψ changes with α, and how that changes.
     pub(super) fn slope(&self, alpha: f64) -> [f64; 2] {
-        let add = |a: [f64; 2], b: [f64; 2]| [a[0] + b[0], a[1] + b[1]];
-        let of_piece = |pulls: &[Pull]| {
-            let slopes = pulls.iter().map(|pull| pull.slope(alpha));
-            slopes.fold([0.0; 2], add)
-        };
-        if self.pulls.len() < 4 * GRAIN {
-            let pieces = self.pulls.chunks(GRAIN).map(of_piece);
-            return pieces.fold([0.0; 2], add);
-        }
-        let pieces = self.pulls.par_chunks(GRAIN).map(of_piece);
-        let pieces: Vec<[f64; 2]> = pieces.collect();
-        pieces.into_iter().fold([0.0; 2], add)
+        sums_of(evenly(self.pulls.par_chunks(GRAIN), 4), |pulls| {
+            let mut sums = [0.0; 2];
+            for pull in pulls {
+                let [slope, change] = pull.slope(alpha);
+                sums[0] += slope;
+                sums[1] += change;
+            }
+            sums
+        })
     }
 
     /// Σ ψ.
@@ -496,10 +511,11 @@ impl Rows {
         }
     }
 
-    /// The rows of contacts, with their forces.
+    /// The rows of contacts that act, with their forces.
     pub(super) fn contact_rows(&self) -> impl Iterator<Item = (&Row, DVec3)> {
         let count = self.contact_of.len();
-        self.rows[..count].iter().zip(self.forces.iter().copied())
+        let rows = self.rows[..count].iter().zip(self.forces.iter().copied());
+        rows.filter(|(_, force)| *force != DVec3::ZERO)
     }
 }
 

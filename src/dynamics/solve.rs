@@ -17,6 +17,7 @@
 use std::ops::Range;
 
 use glam::{DMat3, DVec3, Mat3, Mat3A, Vec3A};
+use rayon::iter::MinLen;
 use rayon::prelude::*;
 
 /// Nodes in one piece of work of a thread. Sums over nodes are sums over these pieces: the same bits
@@ -157,6 +158,12 @@ pub(super) struct MatrixRows<'a> {
 }
 
 impl MatrixRows<'_> {
+    pub(super) fn clear(&mut self) {
+        self.diagonal.fill(Mat3A::ZERO);
+        self.outer.fill(DMat3::ZERO);
+        self.blocks.fill(Mat3::ZERO);
+    }
+
     /// Adds to a diagonal block what balances the blocks beside it.
     #[inline]
     pub(super) fn add_diagonal(&mut self, node: u32, block: Mat3A) {
@@ -190,14 +197,12 @@ impl MatrixRows<'_> {
 }
 
 impl BlockMatrix {
-    /// Zero, in memory that is used again.
-    pub(super) fn reset(&mut self, pattern: &Pattern) {
+    /// Of the size of the pattern, in memory that is used again; what it holds is left over, and [`MatrixRows::clear`] makes
+    /// it zero.
+    pub(super) fn resize(&mut self, pattern: &Pattern) {
         let n = pattern.node_count();
-        self.outer.clear();
         self.outer.resize(n, DMat3::ZERO);
-        self.diagonal.clear();
         self.diagonal.resize(n, Mat3A::ZERO);
-        self.blocks.clear();
         self.blocks.resize(pattern.columns.len(), Mat3::ZERO);
     }
 
@@ -248,18 +253,18 @@ impl BlockMatrix {
         }
     }
 
-    /// `out = A p`; `short` is p in single precision.
+    /// `out = A p`, and p · A p and p · q; `short` is p in single precision.
     pub(super) fn multiply(
         &self,
         pattern: &Pattern,
-        p: &[DVec3],
+        [p, q]: [&[DVec3]; 2],
         short: &mut Vec<Vec3A>,
         out: &mut [DVec3],
-    ) {
-        let shortened = p.par_iter().with_min_len(GRAIN).map(|v| v.as_vec3a());
-        shortened.collect_into_vec(short);
+    ) -> [f64; 2] {
+        evenly(p.par_iter().map(|v| v.as_vec3a()), GRAIN).collect_into_vec(short);
         let short = &short[..];
-        out.par_chunks_mut(GRAIN).enumerate().for_each(|(k, out)| {
+        sums_of(pieces_of(out), |(k, out)| {
+            let mut sums = [-0.0; 2];
             for (i, out) in (k * GRAIN..).zip(out) {
                 let own = short[i];
                 let range = pattern.row(i);
@@ -269,25 +274,39 @@ impl BlockMatrix {
                     sum += Mat3A::from(*block) * (short[j as usize] - own);
                 }
                 *out = self.outer[i] * p[i] + sum.as_dvec3();
+                sums[0] += p[i].dot(*out);
+                sums[1] += q[i].dot(p[i]);
             }
-        });
+            sums
+        })
     }
 
-    /// `out = A p` where what hangs together moves as one: nothing but E.
-    pub(super) fn multiply_outer(&self, p: &[DVec3], out: &mut [DVec3]) {
-        let nodes = out.par_iter_mut().zip(&self.outer).zip(p);
-        nodes.with_min_len(GRAIN).for_each(|((out, outer), p)| {
-            *out = *outer * *p;
-        });
+    /// The same where what hangs together moves as one: nothing but E.
+    pub(super) fn multiply_outer(&self, [p, q]: [&[DVec3]; 2], out: &mut [DVec3]) -> [f64; 2] {
+        sums_of(pieces_of(out), |(k, out)| {
+            let mut sums = [-0.0; 2];
+            for (i, out) in (k * GRAIN..).zip(out) {
+                *out = self.outer[i] * p[i];
+                sums[0] += p[i].dot(*out);
+                sums[1] += q[i].dot(p[i]);
+            }
+            sums
+        })
     }
 }
 
 #[cfg(test)]
 impl BlockMatrix {
+    /// Zero.
+    pub(super) fn reset(&mut self, pattern: &Pattern) {
+        self.resize(pattern);
+        self.rows().clear();
+    }
+
     /// `A p`.
     pub(super) fn product(&self, pattern: &Pattern, p: &[DVec3]) -> Vec<DVec3> {
         let mut out = vec![DVec3::ZERO; p.len()];
-        self.multiply(pattern, p, &mut Vec::new(), &mut out);
+        self.multiply(pattern, [p; 2], &mut Vec::new(), &mut out);
         out
     }
 }
@@ -314,19 +333,39 @@ pub(super) fn outer_single(u: Vec3A, v: Vec3A) -> Mat3A {
 
 /// a · b, summed piece by piece.
 pub(super) fn dot(a: &[DVec3], b: &[DVec3]) -> f64 {
-    sum_of(a.len(), |range| {
-        let pairs = a[range.clone()].iter().zip(&b[range]);
-        pairs.map(|(a, b)| a.dot(*b)).sum()
-    })
+    let pieces = a.par_chunks(GRAIN).zip(b.par_chunks(GRAIN));
+    let [sum] = sums_of(pieces.with_min_len(2), |(a, b)| {
+        [a.iter().zip(b).map(|(a, b)| a.dot(*b)).sum()]
+    });
+    sum
 }
 
-/// The sum of a function of ranges over all of them, in their order.
-pub(super) fn sum_of(count: usize, sum: impl Fn(Range<usize>) -> f64 + Sync) -> f64 {
-    let pieces = count.div_ceil(GRAIN);
-    let piece = |k: usize| sum(k * GRAIN..count.min((k + 1) * GRAIN));
-    if pieces < 4 {
-        return (0..pieces).map(piece).sum();
+/// As many parts as threads, each of at least so many: what is short is not worth a theft, and parts that are everywhere the same
+/// find their data in the cache of their core.
+pub(super) fn evenly<I: IndexedParallelIterator>(items: I, least: usize) -> MinLen<I> {
+    let parts = rayon::current_num_threads().next_power_of_two();
+    let count = items.len();
+    items.with_min_len(least.max(count / parts))
+}
+
+/// The pieces of a list by their number.
+pub(super) fn pieces_of<T: Send>(
+    list: &mut [T],
+) -> impl IndexedParallelIterator<Item = (usize, &mut [T])> {
+    evenly(list.par_chunks_mut(GRAIN).enumerate(), 2)
+}
+
+/// What a function says of each piece, added up in their order.
+pub(super) fn sums_of<T: Send, const N: usize>(
+    pieces: impl IndexedParallelIterator<Item = T>,
+    sums: impl Fn(T) -> [f64; N] + Sync + Send,
+) -> [f64; N] {
+    let sums: Vec<[f64; N]> = pieces.map(sums).collect();
+    let mut total = [-0.0; N];
+    for sums in sums {
+        for (total, sum) in total.iter_mut().zip(sums) {
+            *total += sum;
+        }
     }
-    let sums: Vec<f64> = (0..pieces).into_par_iter().map(piece).collect();
-    sums.iter().sum()
+    total
 }
