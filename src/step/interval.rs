@@ -37,7 +37,7 @@ const ADDED: f64 = 0.1;
 const OVER: f64 = 0.3;
 
 /// Times that cloth which is stretched beyond its limit gives way.
-const EASINGS: u32 = 4;
+const EASINGS: u32 = 12;
 
 /// Faces beyond their limit, as a share of all, that it gives way for however they came there.
 const FEW: f64 = 0.005;
@@ -358,21 +358,25 @@ impl<'a> Interval<'a> {
             false => &self.proposal.x,
         };
         let mut beyond = dynamics.stretched(wanted, &self.candidate.x);
+        let mut eased = self.candidate.clone();
+        let mut since = Vec::new(); // the best, which need not be the last
         for _ in 0..EASINGS {
             if beyond == 0.0 {
                 return;
             }
-            let mut eased = self.candidate.clone();
             dynamics.ease(wanted, &mut eased.x);
             let known = self.response.proof.as_ref();
             let more = self.respond_to(&mut eased, collider, known);
             let left = dynamics.stretched(wanted, &eased.x);
-            if more.left > self.response.left || left >= beyond {
+            if more.left > self.response.left {
                 return;
             }
-            beyond = left;
-            self.candidate = eased;
-            self.response.go_on(more);
+            since.push(more);
+            if left < beyond {
+                beyond = left;
+                self.candidate = eased.clone();
+                since.drain(..).for_each(|more| self.response.go_on(more));
+            }
         }
     }
 
