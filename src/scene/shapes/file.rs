@@ -105,7 +105,9 @@ impl FromFile {
             format!("{file}: no joint '{name}'; it has: {}", names.join(", "))
         })?;
         let faces = &mut character.mesh.faces;
-        faces.retain(|face| !face.iter().all(|&v| gone[v as usize]));
+        let stays = |face: &[u32; 3]| !face.iter().all(|&v| gone[v as usize]);
+        let kept_faces: Vec<bool> = faces.iter().map(stays).collect();
+        faces.retain(stays);
         if faces.is_empty() {
             return Err(format!(
                 "{}: `without` leaves nothing of it",
@@ -115,6 +117,9 @@ impl FromFile {
         let mut kept: Vec<u32> = faces.iter().flatten().copied().collect();
         kept.sort_unstable();
         kept.dedup();
+        if let Some(look) = &mut character.mesh.look {
+            Arc::make_mut(look).keep(&kept_faces, &kept);
+        }
         let number = |v: &mut u32| *v = kept.binary_search(v).expect("every corner is kept") as u32;
         faces.iter_mut().flatten().for_each(number);
         character.skinned = character.skinned.only(&kept);
@@ -151,6 +156,8 @@ impl FromFile {
         Ok(Triangles {
             x,
             faces: character.mesh.faces,
+            uv: character.mesh.uv,
+            look: character.mesh.look,
             bones: Some(Bones {
                 skinned: Arc::new(character.skinned),
                 metres: DAffine3::from_mat3(turn),
@@ -198,6 +205,7 @@ impl Generator for FromFile {
             faces: mesh.faces,
             attributes: mesh.attributes,
             uv: mesh.uv,
+            look: mesh.look,
             ..Triangles::default()
         })
     }

@@ -14,6 +14,8 @@ mod rings;
 mod sphere;
 mod tangle;
 
+use std::sync::Arc;
+
 use glam::{DVec2, DVec3};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -27,7 +29,7 @@ pub use self::pattern::Pattern;
 pub use self::rings::{Cone, Cylinder, Disc, Funnel, Needle, Skirt, Tube, Wire};
 pub use self::sphere::Sphere;
 pub use self::tangle::Tangle;
-use crate::io::{Attribute, Uv};
+use crate::io::{Attribute, Look, Uv};
 
 /// What every shape can tell of itself.
 trait Generator {
@@ -90,6 +92,8 @@ pub struct Triangles {
     pub material: Vec<[DVec2; 3]>,
     /// Texture coordinates, if a mesh file has some.
     pub uv: Option<Uv>,
+    /// What else its mesh file says of the surface.
+    pub look: Option<Arc<Look>>,
     /// Points that its pattern says are sewn together.
     pub stitches: Vec<[SewnPoint; 2]>,
     /// What moves it, if its file says so.
