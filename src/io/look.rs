@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use glam::{DVec2, DVec3};
 
 use super::material::Material;
-use super::mesh_file::Polygons;
+use super::mesh_file::{MeshFile, Polygons};
 
 /// Stands for a corner without texture coordinates or normal, and for a polygon without a name.
 pub const NONE: u32 = u32::MAX;
@@ -150,6 +150,23 @@ impl Look {
             polygons: Polygons::of_triangles(faces),
             ..Self::default()
         }
+    }
+
+    /// What is known of the triangles of a file.
+    pub(super) fn of_file(file: &MeshFile) -> Self {
+        let mut look = Self::of_triangles(&file.faces);
+        if let Some(uv) = &file.uv {
+            look.uv.clone_from(&uv.coordinates);
+            let corners = uv.corners.iter();
+            look.uv_of_corner = corners.flat_map(|c| c.unwrap_or([NONE; 3])).collect();
+        }
+        if file.part_of_face.len() == file.faces.len() {
+            look.objects = Labels {
+                names: file.part_names.clone(),
+                of_polygon: file.part_of_face.clone(),
+            };
+        }
+        look
     }
 
     /// Whether it says more than triangles do.

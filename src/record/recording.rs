@@ -191,9 +191,15 @@ impl Recording {
         let body = &self.mesh.bodies()[object];
         let look = surfaces::look(&self.path, &self.checksums, &body.name)?;
         let faces = body.faces.len();
-        if look.as_ref().is_some_and(|look| look.triangle_count() != faces) {
+        if look
+            .as_ref()
+            .is_some_and(|look| look.triangle_count() != faces)
+        {
             let path = self.path.join(surfaces::FOLDER);
-            let message = format!("'{}' does not have the {faces} faces of the object", body.name);
+            let message = format!(
+                "'{}' does not have the {faces} faces of the object",
+                body.name
+            );
             return Err(damaged(&path, message));
         }
         Ok(look)

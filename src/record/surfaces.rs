@@ -39,10 +39,7 @@ pub(super) fn write(
     mesh: &Mesh,
     x: &[DVec3],
 ) -> Result<(), ResultError> {
-    let looks = scene.looks().map_err(|message| ResultError::Different {
-        path: folder.into(),
-        message,
-    })?;
+    let looks = scene.looks().map_err(|message| damaged(folder, message))?;
     for (object, look) in mesh.bodies().iter().zip(looks) {
         let Some(look) = look else { continue };
         let parent = folder.join(FOLDER);

@@ -8,6 +8,7 @@
 //! | `camera`, `poster` | from where it is looked at, and the frame that stands for all |
 //! | `check` | what values may be |
 //! | `inputs` | files that a scene names: found, and pinned by their hash |
+//! | `looks` | what files say of surfaces beyond triangles |
 //! | `schema` | the form of scene files, for editors |
 //! | `shapes` | generators of triangles |
 //! | `motion`, `follow`, `region` | how scripted parts move, what goes along with them, and which vertices they are |
@@ -32,6 +33,7 @@ mod file;
 mod follow;
 mod form;
 mod inputs;
+mod looks;
 mod motion;
 mod objects;
 mod region;

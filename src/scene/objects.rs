@@ -11,7 +11,6 @@ use super::shapes::Triangles;
 use super::{Cloth, Motion, Obstacle, Paint, Quantity, Scene, SceneError, Shape, Springs};
 use crate::dynamics::{Fabric, SoftPin, Stretch};
 use crate::geometry::BodyKind;
-use crate::io::ScalarKind;
 use crate::script::{self, Track, sincos_degrees};
 
 /// A body of the mesh to be.
@@ -314,7 +313,7 @@ impl<'a> Object<'a> {
     fn paint(&self, paint: &Paint, map: &mut [f64]) -> Result<(), String> {
         let values = match &paint.attribute {
             None => None,
-            Some(name) => Some(self.attribute(name)?),
+            Some(name) => Some(self.shape.attribute(name)?),
         };
         for v in paint.region.select(&self.shape, |p| self.place(p))? {
             let v = v as usize;
@@ -325,29 +324,6 @@ impl<'a> Object<'a> {
             }
         }
         Ok(())
-    }
-
-    fn attribute(&self, name: &str) -> Result<Vec<f64>, String> {
-        let attributes = &self.shape.attributes;
-        let Some(found) = attributes.iter().find(|attribute| attribute.name == name) else {
-            let names: Vec<&str> = attributes.iter().map(|a| a.name.as_str()).collect();
-            return Err(match names.is_empty() {
-                true => format!(
-                    "no attribute '{name}': only mesh files have attributes, such as colours in PLY"
-                ),
-                false => format!("no attribute '{name}'; the file has: {}", names.join(", ")),
-            });
-        };
-        let largest = match found.kind {
-            ScalarKind::I8 => f64::from(i8::MAX),
-            ScalarKind::U8 => f64::from(u8::MAX),
-            ScalarKind::I16 => f64::from(i16::MAX),
-            ScalarKind::U16 => f64::from(u16::MAX),
-            ScalarKind::I32 => f64::from(i32::MAX),
-            ScalarKind::U32 => f64::from(u32::MAX),
-            ScalarKind::F32 | ScalarKind::F64 => 1.0,
-        };
-        Ok(found.values.iter().map(|value| value / largest).collect())
     }
 }
 

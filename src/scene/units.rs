@@ -13,7 +13,7 @@ const LYING: f64 = 1.5;
 
 impl Scene {
     /// What may be wrong with the unit or the axes of files, as far as their sizes tell: a guess and what to write, one line each. A file
-    /// with its own `scale` is not asked for its size.
+    /// with its own `scale` is not asked for its size. Also what of their materials cannot be found.
     ///
     /// # Errors
     /// Files that cannot be read.
@@ -29,7 +29,10 @@ impl Scene {
             let triangles = shape.triangles();
             let triangles =
                 triangles.map_err(|message| SceneError::value(name.as_str(), message))?;
-            doubts.extend(doubt(file, &triangles.x).map(|doubt| format!("'{name}' {doubt}")));
+            let look = triangles.look.as_deref();
+            let of_look = look.map_or_else(Vec::new, |look| super::looks::doubts(&file.file, look));
+            let all = doubt(file, &triangles.x).into_iter().chain(of_look);
+            doubts.extend(all.map(|doubt| format!("'{name}' {doubt}")));
         }
         Ok(doubts)
     }

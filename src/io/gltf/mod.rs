@@ -7,6 +7,7 @@
 //! The crate `gltf` reads and validates the JSON; the numbers are read here, see `accessor`.
 
 mod accessor;
+pub(crate) mod write;
 
 use std::collections::HashMap;
 use std::path::Path;

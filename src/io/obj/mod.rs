@@ -97,7 +97,8 @@ impl Reader<'_> {
             }
             b"g" => {
                 let name = name_of(line);
-                self.build.groups.enter(&name);
+                let is_none = name == write::NO_GROUP;
+                self.build.groups.enter(if is_none { "" } else { &name });
                 if self.object.is_none() {
                     self.build.enter_part(name);
                 }

@@ -5,13 +5,16 @@ use std::io::{self, Write};
 
 use glam::DVec3;
 
-use super::super::look::{Labels, Look, NONE, Smooth};
+use super::super::look::{Look, NONE, Smooth};
 use super::super::mesh_file::{Attribute, MeshFile, ScalarKind};
 use super::super::text;
 use super::CHANNELS;
 
 /// The material of what has none, behind something that has one: OBJ cannot take a material back.
 const NO_MATERIAL: &str = "default";
+
+/// The group of what has none, as the format has it.
+pub(super) const NO_GROUP: &str = "default";
 
 /// How the objects of a part are named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,7 +146,8 @@ impl<'a> Parts<'a> {
             writeln!(self.faces, "o {object}").expect(into);
         }
         if is_new(&mut current[1], &group, true) {
-            writeln!(self.faces, "{}", format!("g {group}").trim_end()).expect(into);
+            let group = if group.is_empty() { NO_GROUP } else { &group };
+            writeln!(self.faces, "g {group}").expect(into);
         }
         let material = match (&material, &current[2]) {
             (Some(material), _) => material,
@@ -219,7 +223,7 @@ pub fn write(file: &MeshFile, out: &mut dyn Write) -> io::Result<()> {
     let look = file.look.as_deref();
     let fits = look.filter(|look| look.triangle_count() == file.faces.len());
     let plain = match fits {
-        None => look_of(file),
+        None => Look::of_file(file),
         Some(_) => Look::default(),
     };
     let look = fits.unwrap_or(&plain);
@@ -232,23 +236,6 @@ pub fn write(file: &MeshFile, out: &mut dyn Write) -> io::Result<()> {
     let libraries: Vec<&str> = look.libraries.iter().map(String::as_str).collect();
     let parts = Parts::new(std::iter::once(part));
     parts.write(out, &file.positions, colours, &libraries)
-}
-
-/// What is known of the triangles of a file.
-fn look_of(file: &MeshFile) -> Look {
-    let mut look = Look::of_triangles(&file.faces);
-    if let Some(uv) = &file.uv {
-        look.uv.clone_from(&uv.coordinates);
-        let corners = uv.corners.iter();
-        look.uv_of_corner = corners.flat_map(|c| c.unwrap_or([NONE; 3])).collect();
-    }
-    if file.part_of_face.len() == file.faces.len() {
-        look.objects = Labels {
-            names: file.part_names.clone(),
-            of_polygon: file.part_of_face.clone(),
-        };
-    }
-    look
 }
 
 /// A name that cannot end its line early or continue it.
