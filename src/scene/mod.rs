@@ -18,6 +18,7 @@
 //! | `staging` | what changes on the way, and earlier runs that a scene begins with |
 //! | `seams` | which vertices are sewn together |
 //! | `source` | what a scene was read from, and changes of its keys |
+//! | `sequence` | whether samples are of the shape that they move |
 //! | `units` | guesses about files in other units |
 //! | `size` | what memory it takes |
 //! | `build` | all of it together, as a simulation |
@@ -40,6 +41,7 @@ mod region;
 mod rest;
 mod schema;
 mod seams;
+mod sequence;
 pub mod shapes;
 mod size;
 mod source;

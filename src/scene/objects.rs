@@ -259,7 +259,7 @@ impl<'a> Object<'a> {
             position: self.position,
             pose: &|p| self.place(p),
             turn: self.turn,
-            vertex_count: self.shape.x.len(),
+            shape: &self.shape.x,
             faces: &self.shape.faces,
             bones: self.shape.bones.as_ref(),
             moved: &part.vertices,

@@ -45,20 +45,27 @@ pub struct Bones {
     pub(in crate::scene) metres: DAffine3,
     /// Clips that also move morph targets, which are not read.
     pub(in crate::scene) morphing: Vec<bool>,
+    /// What is odd about the file, in words.
+    pub(in crate::scene) doubts: Vec<String>,
 }
 
 /// Heights of people, m: a character far outside is in another unit than its file should have.
 const PEOPLE: [f64; 2] = [0.1, 10.0];
 
-/// What coordinates are multiplied by in the units that programs use: centimetres, millimetres, inches, and hundredths of centimetres as
-/// some exporters scale twice.
-const UNITS: [f64; 5] = [0.01, 0.001, 0.0254, 100.0, 1e-4];
+/// What coordinates are multiplied by in the units that programs use, and what to ask for.
+const UNITS: [(f64, &str); 5] = [
+    (0.01, "centimetres?"),
+    (0.001, "millimetres?"),
+    (0.0254, "inches?"),
+    (100.0, "scaled by 0.01 in the export?"),
+    (1e-4, "centimetres, scaled by 100 in the export?"),
+];
 
-/// The unit in which something would be as tall as a person.
-pub(in crate::scene) fn likely_scale(height: f64) -> f64 {
-    let miss = |scale: &f64| libm::log(scale * height / 1.7).abs();
-    let best = UNITS.iter().min_by(|a, b| miss(a).total_cmp(&miss(b)));
-    *best.expect("there are some")
+/// The unit in which something would be as tall as a person: the scale, and what to ask for.
+pub(in crate::scene) fn likely_scale(height: f64) -> (f64, &'static str) {
+    let miss = |(scale, _): &(f64, &str)| libm::log(scale * height / 1.7).abs();
+    let best = UNITS.into_iter().min_by(|a, b| miss(a).total_cmp(&miss(b)));
+    best.expect("there are some")
 }
 
 /// A mesh file: OBJ, PLY, STL or glTF (.glb, or .gltf in one file), plain or gzip-compressed. Its coordinates are kept, not centred: without `position` and `rotation` the
@@ -144,10 +151,10 @@ impl FromFile {
             let (low, high) = bounds(&x);
             let height = (high - low).max_element();
             if !(PEOPLE[0]..=PEOPLE[1]).contains(&height) {
+                let (scale, unit) = likely_scale(height);
                 return Err(format!(
-                    "{}: the body is {height:.3} m tall; write `scale = {}` if it is a person, `scale = 1` if that is its size",
+                    "{}: the body is {height:.3} m tall: {unit} Write `scale = {scale}` if it is a person, `scale = 1` if that is its size",
                     file.display(),
-                    likely_scale(height)
                 ));
             }
         }
@@ -162,6 +169,7 @@ impl FromFile {
                 skinned: Arc::new(character.skinned),
                 metres: DAffine3::from_mat3(turn),
                 morphing: character.morphing,
+                doubts: character.doubts,
             }),
             ..Triangles::default()
         })
