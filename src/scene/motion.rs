@@ -200,15 +200,16 @@ impl Motion {
                 let bones = placed.bones.ok_or(
                     "the shape has no skeleton; `animated` needs a glTF file with one, `sequence` takes vertices from files",
                 )?;
+                let named = |text: String| format!("{}: {text}", bones.file.display());
                 let playing = Playing {
-                    clip: chosen(bones, clip.as_deref())?,
+                    clip: chosen(bones, clip.as_deref()).map_err(named)?,
                     start: *start,
                     blend: *blend,
                     speed: *speed,
                     repeat: *repeat,
                 };
                 if *repeat {
-                    check_repetition(bones, playing.clip)?;
+                    check_repetition(bones, playing.clip).map_err(named)?;
                 }
                 let pose = DAffine3::from_mat3_translation(placed.turn, placed.position);
                 script::Motion::Skin(script::Skin {

@@ -8,7 +8,9 @@ use serde::Serialize;
 use super::motion::{Placed, scripts};
 use super::rest::Rest;
 use super::shapes::Triangles;
-use super::{Cloth, Motion, Obstacle, Paint, Quantity, Scene, SceneError, Shape, Springs};
+use super::{
+    Cloth, Motion, Obstacle, Paint, Quantity, RestShape, Scene, SceneError, Shape, Springs,
+};
 use crate::dynamics::{Fabric, SoftPin, Stretch};
 use crate::geometry::BodyKind;
 use crate::script::{self, Track, sincos_degrees};
@@ -155,8 +157,17 @@ impl<'a> Object<'a> {
         };
         object.rest = match (&cloth.rest, object.shape.material.is_empty()) {
             (Some(rest), _) => {
-                let rest = rest.of(&object.shape);
-                Some(rest.map_err(|message| SceneError::value(format!("{key}.rest"), message))?)
+                let made = rest.of(&object.shape).map_err(|message| {
+                    // what its own file lacks; another file names itself
+                    let message = match (&cloth.shape, rest) {
+                        (Shape::File(own), RestShape::Uv { .. }) => {
+                            format!("{}: {message}", own.file.display())
+                        }
+                        _ => message,
+                    };
+                    SceneError::value(format!("{key}.rest"), message)
+                });
+                Some(made?)
             }
             (None, true) => None,
             (None, false) => Some(Rest::Paper(object.shape.material.clone())),

@@ -43,7 +43,9 @@ fn refused(folder: &Path, scene: &str, expected: &[&str]) {
 fn told(folder: &Path, scene: &str, expected: &str) {
     let (code, said, _) = run(folder, scene);
     assert_eq!(code, Some(0), "{said}");
-    let warned = said.lines().any(|line| line.contains("warning") && line.contains(expected));
+    let warned = said
+        .lines()
+        .any(|line| line.contains("warning") && line.contains(expected));
     assert!(warned, "'{expected}' is missing in: {said}");
 }
 
@@ -120,8 +122,13 @@ fn damaged_characters_are_refused_and_odd_ones_told() {
 
     let mut man = Man::new();
     let own = &mut man.json["meshes"][0]["primitives"][0]["attributes"];
-    own.as_object_mut().unwrap().retain(|name, _| name != "WEIGHTS_0" && name != "JOINTS_0");
-    refused(&man.bytes(), &["skin but no weights", "weight it in the program"]);
+    own.as_object_mut()
+        .unwrap()
+        .retain(|name, _| name != "WEIGHTS_0" && name != "JOINTS_0");
+    refused(
+        &man.bytes(),
+        &["skin but no weights", "weight it in the program"],
+    );
 
     let man = Man::new();
     let (weights, joints) = (man.attribute("WEIGHTS_0"), man.attribute("JOINTS_0"));
@@ -129,14 +136,23 @@ fn damaged_characters_are_refused_and_odd_ones_told() {
     refused(&negative.bytes(), &["vertex 0", "-0.5", "normalise"]);
     let mut man = Man::new();
     man.numbers[joints..joints + 2].copy_from_slice(&99u16.to_le_bytes());
-    refused(&man.bytes(), &["joint 99", "has 19", "export the file anew"]);
+    refused(
+        &man.bytes(),
+        &["joint 99", "has 19", "export the file anew"],
+    );
     let man = Man::new();
     let positions = man.attribute("POSITION");
     let nan = man.put(positions + 4, &[f32::NAN]);
-    refused(&nan.bytes(), &["positions of 'Cesium_Man'", "not finite", "repair"]);
+    refused(
+        &nan.bytes(),
+        &["positions of 'Cesium_Man'", "not finite", "repair"],
+    );
 
     let mut man = Man::new();
-    let samplers = man.json["animations"][0]["samplers"].as_array().unwrap().clone();
+    let samplers = man.json["animations"][0]["samplers"]
+        .as_array()
+        .unwrap()
+        .clone();
     for (k, sampler) in samplers.iter().enumerate() {
         for side in ["input", "output"] {
             let mut one = man.json["accessors"][sampler[side].as_u64().unwrap() as usize].clone();
@@ -155,10 +171,17 @@ fn damaged_characters_are_refused_and_odd_ones_told() {
     nodes.push(json!({ "scale": [100, 100, 100], "children": roots }));
     let number = nodes.len() - 1;
     man.json["scenes"][0]["nodes"] = json!([number]);
-    refused(&man.bytes(), &["150.655 m tall: centimetres?", "`scale = 0.01`"]);
+    refused(
+        &man.bytes(),
+        &["150.655 m tall: centimetres?", "`scale = 0.01`"],
+    );
 
     put(&Man::new().put(weights, &[0.5, 0.0, 0.0, 0.0]).bytes());
-    told(folder.path(), &walk, "1 vertices whose weights do not sum to 1");
+    told(
+        folder.path(),
+        &walk,
+        "1 vertices whose weights do not sum to 1",
+    );
     put(&whole);
     let once = with_body("{ kind = \"animated\", speed = 1000.0 }");
     told(folder.path(), &once, "stands still from 0.002 s on");
@@ -178,7 +201,11 @@ fn sequences_that_do_not_fit_their_shape_are_refused() {
     for k in 0..3 {
         put(&format!("b_{k}.obj"), corners(k, 1.0) + faces);
         put(&format!("cm_{k}.obj"), corners(k, 100.0) + faces);
-        let turned = if k == 2 { faces.replace("f 1 3 2", "f 1 2 3") } else { faces.into() };
+        let turned = if k == 2 {
+            faces.replace("f 1 3 2", "f 1 2 3")
+        } else {
+            faces.into()
+        };
         put(&format!("other_{k}.obj"), corners(k, 1.0) + &turned);
         let more = if k == 1 { "v 0 0 0\n" } else { "" };
         put(&format!("more_{k}.obj"), corners(k, 1.0) + more + faces);
@@ -189,7 +216,14 @@ fn sequences_that_do_not_fit_their_shape_are_refused() {
         )
     };
     let refused = |file: &str, expected: &[&str]| refused(folder.path(), &scene(file), expected);
-    refused("cm_*.obj", &["cm_*.obj", "100.000 times as large", "`scale = 0.01` in the motion"]);
+    refused(
+        "cm_*.obj",
+        &[
+            "cm_*.obj",
+            "100.000 times as large",
+            "`scale = 0.01` in the motion",
+        ],
+    );
     refused("other_*.obj", &["other_2.obj", "face 0", "same mesh"]);
     refused("more_*.obj", &["more_1.obj", "5 vertices", "has 4"]);
     refused("b_0.obj", &["one sample", "`*`"]);
@@ -214,24 +248,44 @@ fn garments_whose_files_do_not_hold_what_the_scene_wants_are_refused() {
     };
     let uv = "rest = { kind = \"uv\" }";
     let refused = |file: &str, more: &str, expected: &[&str]| {
-        self::refused(folder.path(), &scene(file, more), expected);
+        refused(folder.path(), &scene(file, more), expected);
     };
-    refused("no-uv.obj", uv, &["cloth.0.rest", "no texture coordinates", "`vt`"]);
+    refused(
+        "no-uv.obj",
+        uv,
+        &["cloth.0.rest", "no texture coordinates", "`vt`"],
+    );
     refused("half.obj", uv, &["face 1 has no texture coordinates"]);
-    refused("beyond.obj", uv, &["beyond.obj:9", "texture coordinate 9", "there are 4"]);
+    refused(
+        "beyond.obj",
+        uv,
+        &["beyond.obj:9", "texture coordinate 9", "there are 4"],
+    );
     refused("flat.obj", uv, &["no area in the texture coordinates"]);
 
     let group = "pin = [{ region = { kind = \"group\", name = \"waist\" } }]";
-    refused("no-uv.obj", group, &["cloth.0.pin.0.region", "only mesh files have groups"]);
-    put("named.obj", "mtllib gone.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\ng hem\nusemtl silk\nf 1 2 3\n");
-    refused("named.obj", group, &["no group, object or material 'waist'", "hem, silk"]);
+    refused(
+        "no-uv.obj",
+        group,
+        &["cloth.0.pin.0.region", "only mesh files have groups"],
+    );
+    put(
+        "named.obj",
+        "mtllib gone.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\ng hem\nusemtl silk\nf 1 2 3\n",
+    );
+    refused(
+        "named.obj",
+        group,
+        &["no group, object or material 'waist'", "hem, silk"],
+    );
     told(folder.path(), &scene("named.obj", ""), "gone.mtl");
 }
 
 #[test]
 fn damaged_patterns_are_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let text = fs::read_to_string(format!("{DATA}garmentcode/shirt_mean_specification.json")).unwrap();
+    let text =
+        fs::read_to_string(format!("{DATA}garmentcode/shirt_mean_specification.json")).unwrap();
     let whole: Value = serde_json::from_str(&text).unwrap();
     let scene = "frames = 1\nthickness = 1e-3\n[[cloth]]\nname = \"shirt\"\nshape = { kind = \"pattern\", file = \"shirt.json\" }\n";
     let refused = |text: &str, expected: &[&str]| {
@@ -246,7 +300,14 @@ fn damaged_patterns_are_refused() {
     refused(&text[..2000], &["cut off", "again"]);
     let panel = "left_btorso";
     changed(
-        &|json| drop(json["pattern"]["panels"][panel]["edges"].as_array_mut().unwrap().remove(1)),
+        &|json| {
+            drop(
+                json["pattern"]["panels"][panel]["edges"]
+                    .as_array_mut()
+                    .unwrap()
+                    .remove(1),
+            )
+        },
         &["panel 'left_btorso'", "an edge is missing"],
     );
     changed(

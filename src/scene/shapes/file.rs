@@ -47,6 +47,8 @@ pub struct Bones {
     pub(in crate::scene) morphing: Vec<bool>,
     /// What is odd about the file, in words.
     pub(in crate::scene) doubts: Vec<String>,
+    /// The file.
+    pub(in crate::scene) file: PathBuf,
 }
 
 /// Heights of people, m: a character far outside is in another unit than its file should have.
@@ -170,6 +172,7 @@ impl FromFile {
                 metres: DAffine3::from_mat3(turn),
                 morphing: character.morphing,
                 doubts: character.doubts,
+                file: file.clone(),
             }),
             ..Triangles::default()
         })
