@@ -248,7 +248,11 @@ fn garments_whose_files_do_not_hold_what_the_scene_wants_are_refused() {
     };
     let uv = "rest = { kind = \"uv\" }";
     let refused = |file: &str, more: &str, expected: &[&str]| {
-        refused(folder.path(), &scene(file, more), expected);
+        refused(
+            folder.path(),
+            &scene(file, more),
+            &[expected, &[file]].concat(),
+        );
     };
     refused(
         "no-uv.obj",

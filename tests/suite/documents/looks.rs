@@ -246,6 +246,16 @@ fn a_glb_plays_the_frames_that_were_certified() {
     let out = folder.path().join("glb");
     let files = exported(&recording, Format::Glb, &[0, 1, 2], &out).files;
     let about = export::about_bytes(&recording, Format::Glb, &Selection::all(&recording)).unwrap();
+    let many = Selection {
+        frames: vec![0; 40_000],
+        objects: vec![0],
+    };
+    let error = export::about_bytes(&recording, Format::Glb, &many).unwrap_err();
+    let error = error.to_string();
+    assert!(
+        error.contains("4.3 GB") && error.contains("--frames"),
+        "{error}"
+    );
     let bytes = fs::read(&files[0]).unwrap();
     assert!((bytes.len() as u64) > about && (bytes.len() as u64) < about + 20_000);
     // the crate validates what it reads
