@@ -305,12 +305,8 @@ fn damaged_patterns_are_refused() {
     let panel = "left_btorso";
     changed(
         &|json| {
-            drop(
-                json["pattern"]["panels"][panel]["edges"]
-                    .as_array_mut()
-                    .unwrap()
-                    .remove(1),
-            )
+            let edges = &mut json["pattern"]["panels"][panel]["edges"];
+            edges.as_array_mut().unwrap().remove(1);
         },
         &["panel 'left_btorso'", "an edge is missing"],
     );
