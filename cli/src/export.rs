@@ -19,7 +19,7 @@ use crate::render::frames::Frames;
 pub(crate) struct Export {
     /// Result folder of `percale run`
     folder: PathBuf,
-    /// pc2: OBJ and point cache for each object; usda: one USD file; obj, ply: one file for each frame
+    /// pc2: OBJ and point cache for each object; usda: one USD file; glb: one glTF file with morph targets; obj, ply: one file for each frame
     #[arg(long, value_enum)]
     format: Format,
     /// Where to write [default: a folder named after the format, in the result folder]
@@ -43,6 +43,7 @@ enum Format {
     Usda,
     Obj,
     Ply,
+    Glb,
 }
 
 impl From<Format> for export::Format {
@@ -52,6 +53,7 @@ impl From<Format> for export::Format {
             Format::Usda => Self::Usda,
             Format::Obj => Self::Obj,
             Format::Ply => Self::Ply,
+            Format::Glb => Self::Glb,
         }
     }
 }
@@ -84,6 +86,14 @@ impl Export {
         let name = format!("{:?}", self.format).to_lowercase();
         let out = self.out.clone().unwrap_or_else(|| self.folder.join(&name));
         let selection = self.selection(&recording)?;
+        let bytes = export::about_bytes(&recording, self.format.into(), &selection)?;
+        if bytes > LARGE {
+            let size = bytes as f64 / 1e6;
+            eprintln!(
+                "warning: scene.glb will have {size:.0} MB: morph targets hold all vertices in every frame, and programs are slow with them; fewer frames \
+                 (--frames \"every 2\"), fewer objects (--objects), or usda or pc2 are smaller"
+            );
+        }
         let progress = Progress::new("frame", selection.frames.len() as u64, 0);
         let kept = "files that were finished are whole";
         let interrupt = Interrupt::watch(&progress, "frame", kept)?;
@@ -118,6 +128,9 @@ impl Export {
         } else {
             say!("{}", describe(&exported, &out));
         }
+        for lost in &exported.lost {
+            eprintln!("warning: {lost}");
+        }
         Ok(if exported.intersections == 0 {
             ExitCode::SUCCESS
         } else {
@@ -125,6 +138,9 @@ impl Export {
         })
     }
 }
+
+/// Bytes from which on a file with morph targets is a burden.
+const LARGE: u64 = 200_000_000;
 
 fn describe(exported: &Exported, out: &Path) -> String {
     let mut text = format!(

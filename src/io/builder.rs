@@ -1,16 +1,16 @@
 //! Collects vertices and polygons while a file is read, then checks and triangulates them.
 
 use std::collections::HashMap;
+use std::mem;
 use std::path::Path;
+use std::sync::Arc;
 
 use glam::{DVec2, DVec3};
 
 use super::error::{FileError, Place, Problem};
+use super::look::{Labelling, Look, NONE};
 use super::mesh_file::{Attribute, MeshFile, Polygons, Uv};
 use super::polygon::{self, MAX_CONCAVE};
-
-/// Marks a corner without texture coordinates.
-const NO_UV: u32 = u32::MAX;
 
 /// A mesh while its file is being read.
 ///
@@ -24,8 +24,16 @@ pub(super) struct Builder<'a> {
     pub(super) positions: Vec<DVec3>,
     pub(super) uv: Vec<DVec2>,
     pub(super) attributes: Vec<Attribute>,
+    /// Normals, each once.
+    pub(super) normals: Vec<DVec3>,
+    pub(super) objects: Labelling,
+    pub(super) groups: Labelling,
+    pub(super) materials: Labelling,
+    pub(super) libraries: Vec<String>,
     corners: Vec<u32>,
     uv_corners: Vec<u32>,
+    /// Of the corners so far, as far as there was a normal.
+    normal_corners: Vec<u32>,
     polygons: Vec<Polygon>,
     part_names: Vec<String>,
     part_numbers: HashMap<String, u32>,
@@ -47,8 +55,14 @@ impl<'a> Builder<'a> {
             positions: Vec::new(),
             uv: Vec::new(),
             attributes: Vec::new(),
+            normals: Vec::new(),
+            objects: Labelling::default(),
+            groups: Labelling::default(),
+            materials: Labelling::default(),
+            libraries: Vec::new(),
             corners: Vec::new(),
             uv_corners: Vec::new(),
+            normal_corners: Vec::new(),
             polygons: Vec::new(),
             part_names: Vec::new(),
             part_numbers: HashMap::new(),
@@ -75,7 +89,21 @@ impl<'a> Builder<'a> {
     /// Adds a corner to the open face; indices count from 0.
     pub(super) fn push_corner(&mut self, vertex: u32, uv: Option<u32>) {
         self.corners.push(vertex);
-        self.uv_corners.push(uv.unwrap_or(NO_UV));
+        self.uv_corners.push(uv.unwrap_or(NONE));
+    }
+
+    /// The corner added last has this normal.
+    pub(super) fn set_normal(&mut self, normal: u32) {
+        let last = self.corners.len() - 1;
+        self.normal_corners.resize(last, NONE);
+        self.normal_corners.push(normal);
+    }
+
+    /// Normals were numbered as the file has them; these are their numbers in `normals`.
+    pub(super) fn renumber_normals(&mut self, numbers: &[u32]) {
+        for normal in self.normal_corners.iter_mut().filter(|n| **n != NONE) {
+            *normal = numbers[*normal as usize];
+        }
     }
 
     /// Ends the open face.
@@ -99,6 +127,9 @@ impl<'a> Builder<'a> {
         if self.part == u32::MAX {
             self.enter_part(String::new());
         }
+        for labels in [&mut self.objects, &mut self.groups, &mut self.materials] {
+            labels.label(self.polygons.len());
+        }
         self.polygons.push(Polygon {
             end,
             place,
@@ -108,7 +139,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Checks everything and cuts polygons into triangles.
-    pub(super) fn finish(self) -> Result<MeshFile, FileError> {
+    pub(super) fn finish(mut self) -> Result<MeshFile, FileError> {
         if self.positions.is_empty() {
             let problem = Problem::NotAMesh("it has no vertices".into());
             return Err(FileError::new(self.path, Place::Whole, problem));
@@ -145,34 +176,56 @@ impl<'a> Builder<'a> {
                 part_of_face.push(polygon.part);
                 if !self.uv.is_empty() {
                     let mapped = t.map(|k| uv[k]);
-                    uv_corners.push((!mapped.contains(&NO_UV)).then_some(mapped));
+                    uv_corners.push((!mapped.contains(&NONE)).then_some(mapped));
                 }
             }
         }
         self.check_duplicates(&faces, &places)?;
-        let all_triangles = faces.len() == self.polygons.len();
-        let polygons = (!all_triangles).then(|| {
-            let starts = std::iter::once(0).chain(self.polygons.iter().map(|p| p.end));
-            let sizes = self.polygons.iter().zip(starts);
-            Polygons {
-                sizes: sizes.map(|(p, start)| (p.end - start) as u32).collect(),
-                corners: self.corners,
-            }
-        });
+        let has_uv = uv_corners.iter().any(Option::is_some);
         let named = self.part_names.iter().any(|n| !n.is_empty());
+        let look = self.take_look();
+        let all_triangles = faces.len() == look.polygons.sizes.len();
         Ok(MeshFile {
             path: self.path.to_owned(),
             positions: self.positions,
             faces,
-            polygons,
-            uv: uv_corners.iter().any(Option::is_some).then_some(Uv {
-                coordinates: self.uv,
+            polygons: (!all_triangles).then(|| look.polygons.clone()),
+            uv: has_uv.then(|| Uv {
+                coordinates: look.uv.clone(),
                 corners: uv_corners,
             }),
+            look: look.says_something().then(|| Arc::new(look)),
             attributes: self.attributes,
             part_names: if named { self.part_names } else { Vec::new() },
             part_of_face: if named { part_of_face } else { Vec::new() },
         })
+    }
+
+    /// What has been read beyond triangles; it is taken out of the builder.
+    fn take_look(&mut self) -> Look {
+        let count = self.polygons.len();
+        let starts = std::iter::once(0).chain(self.polygons.iter().map(|p| p.end));
+        let sizes = self.polygons.iter().zip(starts);
+        let sizes = sizes.map(|(p, start)| (p.end - start) as u32).collect();
+        if !self.normal_corners.is_empty() {
+            self.normal_corners.resize(self.corners.len(), NONE);
+        }
+        if self.uv_corners.iter().all(|&t| t == NONE) {
+            self.uv_corners.clear();
+        }
+        let corners = mem::take(&mut self.corners);
+        Look {
+            polygons: Polygons { corners, sizes },
+            uv: mem::take(&mut self.uv),
+            uv_of_corner: mem::take(&mut self.uv_corners),
+            normals: mem::take(&mut self.normals),
+            normal_of_corner: mem::take(&mut self.normal_corners),
+            objects: mem::take(&mut self.objects).finish(count),
+            groups: mem::take(&mut self.groups).finish(count),
+            materials: mem::take(&mut self.materials).finish(count),
+            libraries: mem::take(&mut self.libraries),
+            library: Vec::new(),
+        }
     }
 
     fn check_polygon(&self, corners: &[u32], uv: &[u32], place: u64) -> Result<(), FileError> {
@@ -193,7 +246,7 @@ impl<'a> Builder<'a> {
         }
         if let Some(&t) = uv
             .iter()
-            .find(|&&t| t != NO_UV && t as usize >= self.uv.len())
+            .find(|&&t| t != NONE && t as usize >= self.uv.len())
         {
             return out_of_range("texture coordinate", t, self.uv.len());
         }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use glam::{DVec2, DVec3};
 
 use super::error::{FileError, Place, Problem};
+use super::look::Look;
 use crate::geometry::mesh::check_positions;
 use crate::geometry::{Body, BodyKind, Mesh};
 
@@ -22,6 +23,9 @@ pub struct MeshFile {
     pub polygons: Option<Polygons>,
     /// Texture coordinates, which cloth uses as its flat pattern.
     pub uv: Option<Uv>,
+    /// What the file says beyond its triangles: polygons, texture coordinates, normals, groups, materials. It is written again where it has as many
+    /// triangles as there are `faces`.
+    pub look: Option<Arc<Look>>,
     /// Further numbers per vertex.
     pub attributes: Vec<Attribute>,
     /// Names of the objects or groups of the file; empty if it names none.

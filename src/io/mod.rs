@@ -10,6 +10,8 @@ mod builder;
 mod error;
 pub(crate) mod gltf;
 mod gzip;
+pub(crate) mod look;
+pub(crate) mod material;
 mod mesh_file;
 mod moved;
 #[doc(hidden)]
@@ -31,6 +33,8 @@ use flate2::{Compression, write::GzEncoder};
 pub use atomic::write_atomically;
 pub(crate) use atomic::write_by_way_of;
 pub use error::{FileError, Place, Problem};
+pub use look::{Labels, Look, NONE};
+pub use material::Material;
 pub use mesh_file::{Assembly, Attribute, MeshFile, Polygons, ScalarKind, Uv, assemble};
 pub use moved::{with_positions, write_bytes};
 

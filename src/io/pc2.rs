@@ -21,6 +21,38 @@ const HEADER: u64 = 32;
 pub(crate) fn read(path: &Path) -> Result<Vec<Vec<DVec3>>, String> {
     let named = |message: String| format!("{}: {message}", path.display());
     let system = |error: io::Error| named(error.to_string());
+    let (mut file, vertices, samples) = open(path)?;
+    let mut buffer = vec![0; 12 * vertices as usize];
+    let read_sample = |number: u64| {
+        file.read_exact(&mut buffer).map_err(system)?;
+        let (words, _) = buffer.as_chunks::<4>();
+        let numbers: Vec<f32> = words.iter().map(|word| f32::from_le_bytes(*word)).collect();
+        let x: Vec<DVec3> = numbers
+            .chunks_exact(3)
+            .map(|p| Vec3::from_slice(p).as_dvec3())
+            .collect();
+        match x.iter().position(|p| !p.is_finite()) {
+            Some(vertex) => Err(named(format!(
+                "sample {number}: vertex {vertex} is not at a finite position; export it anew"
+            ))),
+            None => Ok(x),
+        }
+    };
+    (0..samples).map(read_sample).collect()
+}
+
+/// How many samples a PC2 file has.
+///
+/// # Errors
+/// As [`read`], as far as the header tells.
+pub(crate) fn sample_count(path: &Path) -> Result<usize, String> {
+    open(path).map(|(_, _, samples)| samples as usize)
+}
+
+/// A file behind its header, the number of its vertices and that of its samples.
+fn open(path: &Path) -> Result<(BufReader<File>, u64, u64), String> {
+    let named = |message: String| format!("{}: {message}", path.display());
+    let system = |error: io::Error| named(error.to_string());
     let file = File::open(path).map_err(system)?;
     let bytes = file.metadata().map_err(system)?.len();
     let mut file = BufReader::new(file);
@@ -39,30 +71,18 @@ pub(crate) fn read(path: &Path) -> Result<Vec<Vec<DVec3>>, String> {
             "{vertices} vertices and {samples} samples cannot be"
         )));
     };
+    if vertices == 0 || samples == 0 {
+        let what = if vertices == 0 { "vertices" } else { "samples" };
+        return Err(named(format!("it has no {what}; export it anew")));
+    }
     // i32 counts: the product fits
     let needed = u128::from(HEADER) + 12 * u128::from(vertices) * u128::from(samples);
-    if vertices == 0 || samples == 0 || needed != u128::from(bytes) {
+    if needed != u128::from(bytes) {
         return Err(named(format!(
             "{samples} samples of {vertices} vertices need {needed} bytes, but there are {bytes}: is it truncated?"
         )));
     }
-    let mut buffer = vec![0; 12 * vertices as usize];
-    let mut read_sample = || {
-        file.read_exact(&mut buffer).map_err(system)?;
-        let (words, _) = buffer.as_chunks::<4>();
-        let numbers: Vec<f32> = words.iter().map(|word| f32::from_le_bytes(*word)).collect();
-        let x: Vec<DVec3> = numbers
-            .chunks_exact(3)
-            .map(|p| Vec3::from_slice(p).as_dvec3())
-            .collect();
-        match x.iter().position(|p| !p.is_finite()) {
-            Some(vertex) => Err(named(format!(
-                "vertex {vertex} is not at a finite position"
-            ))),
-            None => Ok(x),
-        }
-    };
-    (0..samples).map(|_| read_sample()).collect()
+    Ok((file, vertices, samples))
 }
 
 /// Writes samples, rounded to f32; the first is frame 0, and they are one frame apart.

@@ -117,6 +117,11 @@ impl Checksums {
         }
     }
 
+    /// Whether the run has written something of this name.
+    pub(super) fn lists(&self, what: &str) -> bool {
+        self.of.contains_key(what)
+    }
+
     /// Compares what was read with what was written.
     pub(super) fn check(&self, path: &Path, what: &str, bytes: &[u8]) -> Result<(), ResultError> {
         let wrong = |problem: &str| Err(damaged(path, format!("{problem}; {REMEDY}")));

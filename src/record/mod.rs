@@ -34,6 +34,7 @@ mod recording;
 mod result;
 mod run;
 mod summary;
+mod surfaces;
 
 pub use checkpoint::{pack, unpack};
 pub use error::ResultError;

@@ -14,7 +14,9 @@ use super::checkpoint::Stored;
 use super::checksums::{self, Checksums, REMEDY, hex};
 use super::error::{ResultError, at, damaged, read};
 use super::summary::{Summary, sum_of};
+use super::surfaces;
 use crate::geometry::{Body, Mesh};
+use crate::io::Look;
 use crate::scene::Scene;
 use crate::step::Figures;
 
@@ -175,6 +177,32 @@ impl Recording {
     pub fn object_positions(&self, object: usize, frame: u64) -> Result<Vec<DVec3>, ResultError> {
         assert!(frame < self.frames, "frame {frame} of {}", self.frames);
         Ok(cache::vectors_of(&self.frame_bytes(object, frame)?))
+    }
+
+    /// What the mesh file of an object, numbered like the mesh's bodies, said beyond triangles: polygons, texture coordinates, normals, groups,
+    /// materials. None for shapes that are made by parameters, and for files of plain triangles.
+    ///
+    /// # Errors
+    /// The file that holds it cannot be read, is damaged, or is that of another object.
+    ///
+    /// # Panics
+    /// If there is no such object.
+    pub fn look(&self, object: usize) -> Result<Option<Look>, ResultError> {
+        let body = &self.mesh.bodies()[object];
+        let look = surfaces::look(&self.path, &self.checksums, &body.name)?;
+        let faces = body.faces.len();
+        if look
+            .as_ref()
+            .is_some_and(|look| look.triangle_count() != faces)
+        {
+            let path = self.path.join(surfaces::FOLDER);
+            let message = format!(
+                "'{}' does not have the {faces} faces of the object",
+                body.name
+            );
+            return Err(damaged(&path, message));
+        }
+        Ok(look)
     }
 
     fn frame_bytes(&self, object: usize, frame: u64) -> Result<Vec<u8>, ResultError> {

@@ -16,6 +16,7 @@ use super::holding::{Holding, begins};
 use super::lock;
 use super::recording::{Recording, object_path};
 use super::summary::{Stopped, Summary};
+use super::surfaces;
 use crate::error::RefusedStart;
 use crate::geometry::{Body, Mesh};
 use crate::io::write_by_way_of;
@@ -134,6 +135,7 @@ impl ResultFolder {
             let cache = folder.object(object, "x64");
             fs::write(&cache, cache::header(object.vertices.len())).map_err(at(&cache))?;
         }
+        surfaces::write(path, &mut folder.checksums, scene, mesh, x)?;
         let journal = folder.journal();
         File::create(&journal).map_err(at(&journal))?;
         folder.append_positions(0, x)?;
@@ -148,17 +150,19 @@ impl ResultFolder {
                 fs::remove_file(&old).map_err(at(&old))?;
             }
         }
-        let objects = self.path.join("objects");
-        let Ok(entries) = fs::read_dir(&objects) else {
-            return Ok(()); // none, or no folder: making it says why not
-        };
-        for entry in entries {
-            let old = entry.map_err(at(&objects))?.path();
-            let is_ours = |bytes: &[u8]| {
-                bytes.starts_with(cache::MAGIC) || bytes.starts_with(OBJ_START.as_bytes())
+        for folder in ["objects", surfaces::FOLDER] {
+            let folder = self.path.join(folder);
+            let Ok(entries) = fs::read_dir(&folder) else {
+                continue; // none, or no folder: making it says why not
             };
-            if begins(&old, is_ours) {
-                fs::remove_file(&old).map_err(at(&old))?;
+            for entry in entries {
+                let old = entry.map_err(at(&folder))?.path();
+                let is_ours = |bytes: &[u8]| {
+                    bytes.starts_with(cache::MAGIC) || bytes.starts_with(OBJ_START.as_bytes())
+                };
+                if begins(&old, is_ours) {
+                    fs::remove_file(&old).map_err(at(&old))?;
+                }
             }
         }
         Ok(())
@@ -338,14 +342,14 @@ fn append(path: &Path, bytes: &[u8]) -> Result<(), ResultError> {
 ///
 /// The draft has the same name every time, so that what a killed run has left of it is overwritten by the next; the lock keeps
 /// others away.
-fn replace(path: &Path, bytes: &[u8]) -> Result<(), ResultError> {
+pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<(), ResultError> {
     let mut draft = path.as_os_str().to_owned();
     draft.push(".part");
     write_by_way_of(Path::new(&draft), path, |out| out.write_all(bytes)).map_err(at(path))
 }
 
-/// The first bytes of a topology file.
-const OBJ_START: &str = "# Percale ";
+/// The first bytes of a topology file, and of what is known of a surface.
+pub(super) const OBJ_START: &str = "# Percale ";
 
 fn obj_text(object: &Body, mesh: &Mesh, x: &[DVec3]) -> String {
     use std::fmt::Write as _;

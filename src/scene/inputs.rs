@@ -210,10 +210,22 @@ fn samples_of(path: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(samples.into_iter().map(|(_, path)| path).collect())
 }
 
+/// How many samples a sequence has.
+pub(super) fn sample_count(path: &Path) -> Result<usize, String> {
+    match is_pc2(path) {
+        true => io::pc2::sample_count(path),
+        false => samples_of(path).map(|samples| samples.len()),
+    }
+}
+
+fn is_pc2(path: &Path) -> bool {
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    extension.is_some_and(|extension| extension.eq_ignore_ascii_case("pc2"))
+}
+
 /// Positions of all samples of a sequence of the mesh with these faces; where files have faces, they must be these.
 pub(super) fn read_sequence(path: &Path, faces: &[[u32; 3]]) -> Result<Vec<Vec<DVec3>>, String> {
-    let extension = path.extension().and_then(|extension| extension.to_str());
-    if extension.is_some_and(|extension| extension.eq_ignore_ascii_case("pc2")) {
+    if is_pc2(path) {
         return io::pc2::read(path);
     }
     let (mut first, mut samples): (Option<io::MeshFile>, _) = (None, Vec::new());

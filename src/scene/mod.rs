@@ -8,6 +8,7 @@
 //! | `camera`, `poster` | from where it is looked at, and the frame that stands for all |
 //! | `check` | what values may be |
 //! | `inputs` | files that a scene names: found, and pinned by their hash |
+//! | `looks` | what files say of surfaces beyond triangles |
 //! | `schema` | the form of scene files, for editors |
 //! | `shapes` | generators of triangles |
 //! | `motion`, `follow`, `region` | how scripted parts move, what goes along with them, and which vertices they are |
@@ -17,6 +18,7 @@
 //! | `staging` | what changes on the way, and earlier runs that a scene begins with |
 //! | `seams` | which vertices are sewn together |
 //! | `source` | what a scene was read from, and changes of its keys |
+//! | `sequence` | whether samples are of the shape that they move |
 //! | `units` | guesses about files in other units |
 //! | `size` | what memory it takes |
 //! | `build` | all of it together, as a simulation |
@@ -32,12 +34,14 @@ mod file;
 mod follow;
 mod form;
 mod inputs;
+mod looks;
 mod motion;
 mod objects;
 mod region;
 mod rest;
 mod schema;
 mod seams;
+mod sequence;
 pub mod shapes;
 mod size;
 mod source;

@@ -117,8 +117,8 @@ pub(super) struct Placed<'a> {
     pub(super) pose: &'a dyn Fn(DVec3) -> DVec3,
     /// The same as a matrix.
     pub(super) turn: DMat3,
-    /// Its vertices.
-    pub(super) vertex_count: usize,
+    /// Its vertices as its shape has them.
+    pub(super) shape: &'a [DVec3],
     /// Its faces.
     pub(super) faces: &'a [[u32; 3]],
     /// Its skeleton, if it has one.
@@ -176,14 +176,8 @@ impl Motion {
                 ..
             } => {
                 let samples = super::inputs::read_sequence(file, placed.faces)?;
-                if let Some(number) = samples.iter().position(|x| x.len() != placed.vertex_count) {
-                    return Err(format!(
-                        "{}: sample {number} has {} vertices, the shape {}",
-                        file.display(),
-                        samples[number].len(),
-                        placed.vertex_count
-                    ));
-                }
+                let named = |text: String| format!("{}: {text}", file.display());
+                super::sequence::check(&samples, placed.shape, *scale, *up).map_err(named)?;
                 let place = |x: Vec<DVec3>| -> Vec<DVec3> {
                     let moved = placed.moved.iter();
                     moved
@@ -206,15 +200,16 @@ impl Motion {
                 let bones = placed.bones.ok_or(
                     "the shape has no skeleton; `animated` needs a glTF file with one, `sequence` takes vertices from files",
                 )?;
+                let named = |text: String| format!("{}: {text}", bones.file.display());
                 let playing = Playing {
-                    clip: chosen(bones, clip.as_deref())?,
+                    clip: chosen(bones, clip.as_deref()).map_err(named)?,
                     start: *start,
                     blend: *blend,
                     speed: *speed,
                     repeat: *repeat,
                 };
                 if *repeat {
-                    check_repetition(bones, playing.clip)?;
+                    check_repetition(bones, playing.clip).map_err(named)?;
                 }
                 let pose = DAffine3::from_mat3_translation(placed.turn, placed.position);
                 script::Motion::Skin(script::Skin {
@@ -331,6 +326,12 @@ fn chosen(bones: &Bones, name: Option<&str>) -> Result<usize, String> {
             }
         },
     };
+    if clips[number].end <= clips[number].begin {
+        return Err(format!(
+            "the clip '{}' is one moment long, so nothing would move: export all its keys, or leave the motion out",
+            clips[number].name
+        ));
+    }
     if bones.morphing[number] {
         return Err(
             "the clip also moves morph targets, which are not read; bake it into a sequence (PC2), or remove them".into(),

@@ -8,10 +8,11 @@ use serde::Serialize;
 use super::motion::{Placed, scripts};
 use super::rest::Rest;
 use super::shapes::Triangles;
-use super::{Cloth, Motion, Obstacle, Paint, Quantity, Scene, SceneError, Shape, Springs};
+use super::{
+    Cloth, Motion, Obstacle, Paint, Quantity, RestShape, Scene, SceneError, Shape, Springs,
+};
 use crate::dynamics::{Fabric, SoftPin, Stretch};
 use crate::geometry::BodyKind;
-use crate::io::ScalarKind;
 use crate::script::{self, Track, sincos_degrees};
 
 /// A body of the mesh to be.
@@ -156,8 +157,17 @@ impl<'a> Object<'a> {
         };
         object.rest = match (&cloth.rest, object.shape.material.is_empty()) {
             (Some(rest), _) => {
-                let rest = rest.of(&object.shape);
-                Some(rest.map_err(|message| SceneError::value(format!("{key}.rest"), message))?)
+                let made = rest.of(&object.shape).map_err(|message| {
+                    // what its own file lacks; another file names itself
+                    let message = match (&cloth.shape, rest) {
+                        (Shape::File(own), RestShape::Uv { .. }) => {
+                            format!("{}: {message}", own.file.display())
+                        }
+                        _ => message,
+                    };
+                    SceneError::value(format!("{key}.rest"), message)
+                });
+                Some(made?)
             }
             (None, true) => None,
             (None, false) => Some(Rest::Paper(object.shape.material.clone())),
@@ -260,7 +270,7 @@ impl<'a> Object<'a> {
             position: self.position,
             pose: &|p| self.place(p),
             turn: self.turn,
-            vertex_count: self.shape.x.len(),
+            shape: &self.shape.x,
             faces: &self.shape.faces,
             bones: self.shape.bones.as_ref(),
             moved: &part.vertices,
@@ -314,7 +324,7 @@ impl<'a> Object<'a> {
     fn paint(&self, paint: &Paint, map: &mut [f64]) -> Result<(), String> {
         let values = match &paint.attribute {
             None => None,
-            Some(name) => Some(self.attribute(name)?),
+            Some(name) => Some(self.shape.attribute(name)?),
         };
         for v in paint.region.select(&self.shape, |p| self.place(p))? {
             let v = v as usize;
@@ -325,29 +335,6 @@ impl<'a> Object<'a> {
             }
         }
         Ok(())
-    }
-
-    fn attribute(&self, name: &str) -> Result<Vec<f64>, String> {
-        let attributes = &self.shape.attributes;
-        let Some(found) = attributes.iter().find(|attribute| attribute.name == name) else {
-            let names: Vec<&str> = attributes.iter().map(|a| a.name.as_str()).collect();
-            return Err(match names.is_empty() {
-                true => format!(
-                    "no attribute '{name}': only mesh files have attributes, such as colours in PLY"
-                ),
-                false => format!("no attribute '{name}'; the file has: {}", names.join(", ")),
-            });
-        };
-        let largest = match found.kind {
-            ScalarKind::I8 => f64::from(i8::MAX),
-            ScalarKind::U8 => f64::from(u8::MAX),
-            ScalarKind::I16 => f64::from(i16::MAX),
-            ScalarKind::U16 => f64::from(u16::MAX),
-            ScalarKind::I32 => f64::from(i32::MAX),
-            ScalarKind::U32 => f64::from(u32::MAX),
-            ScalarKind::F32 | ScalarKind::F64 => 1.0,
-        };
-        Ok(found.values.iter().map(|value| value / largest).collect())
     }
 }
 

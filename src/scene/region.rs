@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::shapes::Triangles;
+use crate::io::Look;
 
 /// A set of vertices of one object.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -29,6 +30,20 @@ pub enum Region {
         min: [f64; 3],
         /// Largest coordinates, in metres.
         max: [f64; 3],
+    },
+    /// Those of the faces in a group, object or material of its mesh file: `g`, `o` and `usemtl` of OBJ, materials of glTF.
+    Group {
+        /// Its name in the file.
+        name: String,
+    },
+    /// Those whose number in its mesh file is above a limit, e.g. "red" of a painted PLY; whole numbers count as shares of the largest that
+    /// they can be.
+    Attribute {
+        /// Its name in the file.
+        name: String,
+        /// The limit.
+        #[serde(default)]
+        above: f64,
     },
     /// Those with these numbers in the object, from 0.
     Vertices {
@@ -100,6 +115,12 @@ impl Region {
                 };
                 (0..count).filter(inside).collect()
             }
+            Self::Group { name } => in_group(shape, name)?,
+            Self::Attribute { name, above } => {
+                let values = shape.attribute(name)?;
+                let chosen = |v: &u32| values[*v as usize] > *above;
+                (0..count).filter(chosen).collect()
+            }
             Self::Vertices { list } => {
                 if let Some(v) = list.iter().find(|&&v| v >= count) {
                     return Err(format!("vertex {v}, but there are only {count} (from 0)"));
@@ -122,11 +143,34 @@ impl Region {
                         });
                     format!("no vertex lies in the box; the object spans {low} to {high}")
                 }
+                Self::Attribute { name, above } => {
+                    let values = shape.attribute(name)?;
+                    let range = values
+                        .iter()
+                        .fold((f64::MAX, f64::MIN), |(low, high), &value| {
+                            (low.min(value), high.max(value))
+                        });
+                    let (low, high) = range;
+                    format!("no vertex has '{name}' above {above}; it goes from {low} to {high}")
+                }
                 _ => "no vertex is chosen".into(),
             });
         }
         Ok(chosen)
     }
+}
+
+fn in_group(shape: &Triangles, name: &str) -> Result<Vec<u32>, String> {
+    let look = shape.look.as_deref();
+    let vertices = look.map_or_else(Vec::new, |look| look.vertices_of(name));
+    if !vertices.is_empty() {
+        return Ok(vertices);
+    }
+    let names = look.map_or_else(Vec::new, Look::names).join(", ");
+    Err(match names.is_empty() {
+        true => format!("no group '{name}': only mesh files have groups, such as `g` in OBJ"),
+        false => format!("no group, object or material '{name}'; the file has: {names}"),
+    })
 }
 
 fn farthest(shape: &Triangles, towards: &[Direction]) -> Vec<u32> {

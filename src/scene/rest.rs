@@ -125,9 +125,7 @@ fn around(x: &[DVec3], faces: &[[u32; 3]]) -> f64 {
 
 fn paper(shape: &Triangles, scale: f64) -> Result<Vec<[DVec2; 3]>, String> {
     let Some(uv) = &shape.uv else {
-        return Err(
-            "the shape has no texture coordinates; an OBJ file has them as `vt` lines".into(),
-        );
+        return Err("no texture coordinates; an OBJ file has them as `vt` lines".into());
     };
     let corners = uv.corners.iter().enumerate().map(|(face, corners)| {
         let corners = corners.ok_or_else(|| format!("face {face} has no texture coordinates"))?;

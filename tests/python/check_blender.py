@@ -4,6 +4,11 @@
     percale run rotating-ball --small --frames 12 -o /tmp/result
     percale export /tmp/result --format usda && percale export /tmp/result --format pc2
     /tmp/bpy/bin/python tests/python/check_blender.py /tmp/result
+
+With the OBJ file of a garment behind the folder, polygons, texture coordinates and materials that come out are compared with those that went in:
+
+    percale run skirt.toml -o /tmp/skirt && for f in usda pc2 obj glb; do percale export /tmp/skirt --format $f; done
+    /tmp/bpy/bin/python tests/python/check_blender.py /tmp/skirt skirt skirt.obj
 """
 
 import pathlib
@@ -55,8 +60,115 @@ def meshes():
     return {thing.name: thing for thing in bpy.data.objects if thing.type == "MESH"}
 
 
+def corners(thing):
+    """For each polygon its material and, by vertex, the texture coordinates of its corners."""
+    mesh = thing.data
+    layer = mesh.uv_layers[0].uv
+    names = [material.name.replace(" ", "_").replace(".", "_") for material in mesh.materials]
+    polygons = []
+    for polygon in mesh.polygons:
+        around = {mesh.loops[k].vertex_index: tuple(layer[k].vector) for k in polygon.loop_indices}
+        polygons.append((names[polygon.material_index], around))
+    return polygons
+
+
+def same_uv(one, other):
+    return max(abs(a - b) for a, b in zip(one, other)) < 1e-6
+
+
+def compare_polygons(thing, wanted, kind):
+    """Vertices are in the file's order: polygon by polygon."""
+    found = corners(thing)
+    assert len(found) == len(wanted), f"{kind}: {len(found)} polygons, {len(wanted)} in the file"
+    for (material, around), (own, expected) in zip(found, wanted):
+        assert material == own, f"{kind}: {material} is {own} in the file"
+        assert list(around) == list(expected), f"{kind}: corners {list(around)}, {list(expected)} in the file"
+        assert all(same_uv(around[v], expected[v]) for v in around), f"{kind}: texture coordinates"
+    print(f"{kind}: {len(found)} polygons with their texture coordinates and materials")
+
+
+def compare_triangles(thing, wanted, start, kind):
+    """glTF has triangles and splits vertices: those at the same place are one."""
+    number = {tuple(x): v for v, x in enumerate(np.float32(start))}
+    assert len(number) == len(start), "two vertices at one place: they cannot be told apart"
+    own = [number[tuple(np.float32((x, z, -y)))] for x, y, z in (v.co for v in thing.data.vertices)]
+    polygon_of = {}
+    for k, (_, around) in enumerate(wanted):
+        for v in around:
+            polygon_of.setdefault(v, set()).add(k)
+    left = [len(around) - 2 for _, around in wanted]
+    for material, around in corners(thing):
+        around = {own[v]: uv for v, uv in around.items()}
+        a, b, c = around
+        (k,) = polygon_of[a] & polygon_of[b] & polygon_of[c]
+        left[k] -= 1
+        assert material == wanted[k][0], f"{kind}: {material} is {wanted[k][0]} in the file"
+        assert all(same_uv(around[v], wanted[k][1][v]) for v in around), f"{kind}: texture coordinates"
+    assert not any(left), f"{kind}: polygons that are not covered once"
+    print(f"{kind}: triangles of {len(wanted)} polygons with their texture coordinates and materials")
+
+
+def compare_morph(thing, folder, name):
+    """Positions of the vertices of a split mesh, frame by frame, against those of the folder by place at the start."""
+    expected = cache(folder, name)
+    number = {tuple(x): v for v, x in enumerate(np.float32(expected[0]))}
+    bpy.context.scene.frame_set(0)
+    own = [number[tuple(np.float32((x, z, -y)))] for x, y, z in (v.co for v in thing.data.vertices)]
+    worst = 0.0
+    rate = bpy.context.scene.render.fps / bpy.context.scene.render.fps_base
+    for frame in range(len(expected)):
+        at = frame * rate / FPS
+        bpy.context.scene.frame_set(int(at), subframe=at - int(at))
+        worst = max(worst, np.abs(world_positions(thing) - expected[frame][own]).max())
+    print(f"GLB {name}: {len(expected)} frames, largest difference {worst:.1e} m")
+    assert worst < TOLERANCE, name
+
+
+def only(name):
+    """The object of this name, however the format spells it."""
+    (thing,) = [thing for own, thing in meshes().items() if own.split("/")[0] == name.replace("-", "_") or own == name]
+    return thing
+
+
+def compare_garment(folder, name, file):
+    empty()
+    bpy.ops.wm.obj_import(filepath=str(file))
+    (thing,) = meshes().values()
+    wanted = corners(thing)
+    loaders = {
+        "OBJ": (bpy.ops.wm.obj_import, "obj/frame_0000.obj"),
+        "PC2": (bpy.ops.wm.obj_import, f"pc2/{name}.obj"),
+        "USD": (bpy.ops.wm.usd_import, "usda/scene.usda"),
+        "GLB": (bpy.ops.import_scene.gltf, "glb/scene.glb"),
+    }
+    for kind, (load, path) in loaders.items():
+        empty()
+        load(filepath=str(folder / path))
+        if kind == "GLB":
+            compare_triangles(only(name), wanted, cache(folder, name)[0], kind)
+            compare_morph(only(name), folder, name)
+        else:
+            compare_polygons(only(name), wanted, kind)
+        for material in only(name).data.materials:
+            nodes = material.node_tree.nodes
+            for image in [node.image for node in nodes if node.bl_idname == "ShaderNodeTexImage"]:
+                assert tuple(image.size) != (0, 0), f"{kind}: the picture {image.filepath} is not there"
+
+
+def frames_per_second(folder):
+    """As the scene of the folder has it."""
+    for line in (folder / "scene.toml").read_text().splitlines():
+        if line.startswith("fps = "):
+            return float(line.split("=")[1])
+    raise ValueError("no fps")
+
+
 def main():
+    global FPS
     folder = pathlib.Path(sys.argv[1])
+    FPS = frames_per_second(folder)
+    if len(sys.argv) > 2:
+        compare_garment(folder, sys.argv[2], pathlib.Path(sys.argv[3]))
     names = sorted(path.stem for path in (folder / "objects").glob("*.x64"))
 
     print("USD")

@@ -103,6 +103,72 @@ def test_pc2_and_its_obj_belong_together(result, tmp_path):
         assert np.array_equal(mesh.faces, faces)
 
 
+def read_glb(path):
+    """Meshes by name: positions of every frame as a player adds them up, and triangles; times of the animation."""
+    data = path.read_bytes()
+    magic, version, length, size, kind = struct.unpack("<4sIII4s", data[:20])
+    assert (magic, version, length, kind) == (b"glTF", 2, len(data), b"JSON")
+    root = json.loads(data[20 : 20 + size])
+    numbers = data[28 + size :]
+    assert len(numbers) == root["buffers"][0]["byteLength"]
+
+    def read(number):
+        accessor = root["accessors"][number]
+        view = root["bufferViews"][accessor["bufferView"]]
+        wide = {"SCALAR": 1, "VEC2": 2, "VEC3": 3}[accessor["type"]]
+        dtype = {5126: "<f4", 5125: "<u4"}[accessor["componentType"]]
+        x = np.frombuffer(numbers, dtype, accessor["count"] * wide, view["byteOffset"]).reshape(-1, wide)
+        if "min" in accessor:
+            assert np.array_equal(x.min(axis=0), np.float32(accessor["min"]))
+            assert np.array_equal(x.max(axis=0), np.float32(accessor["max"]))
+        return x
+
+    meshes = {}
+    for mesh in root["meshes"]:
+        first = mesh["primitives"][0]
+        start = read(first["attributes"]["POSITION"])
+        assert np.abs(np.linalg.norm(read(first["attributes"]["NORMAL"]), axis=1) - 1).max() < 1e-6
+        frames = [start] + [start + read(target["POSITION"]) for target in first.get("targets", [])]
+        meshes[mesh["name"]] = np.stack(frames), np.vstack([read(p["indices"]).reshape(-1, 3) for p in mesh["primitives"]])
+    (animation,) = root["animations"]
+    sampler = animation["samplers"][0]
+    times = read(sampler["input"]).ravel()
+    weights = read(sampler["output"]).reshape(len(times), -1)
+    assert np.array_equal(weights, np.eye(len(times))[:, 1:])
+    moving = [root["meshes"][root["nodes"][c["target"]["node"]]["mesh"]]["name"] for c in animation["channels"]]
+    return meshes, times, moving
+
+
+def test_a_glb_plays_the_frames(result, tmp_path):
+    folder, objects = result
+    report = export(folder, "glb", tmp_path)
+    meshes, times, moving = read_glb(tmp_path / "scene.glb")
+    assert list(meshes) == NAMES and moving == NAMES[:2]
+    assert np.array_equal(times, np.float32(np.arange(FRAMES + 1) / 60))
+    rounded = 0
+    for name, (x, faces) in objects.items():
+        frames, triangles = meshes[name]
+        assert np.array_equal(triangles, faces)
+        assert len(frames) == (1 if name == "floor" else FRAMES + 1)
+        assert np.abs(frames - x[: len(frames)]).max() < 1e-7
+        rounded += int(np.any(frames != x[: len(frames)].astype(np.float32), axis=2).sum())
+    assert report["off_grid"] == rounded
+    scene = trimesh.load(tmp_path / "scene.glb", process=False)
+    assert {name: len(mesh.vertices) for name, mesh in scene.geometry.items()} == {
+        name: x.shape[1] for name, (x, _) in objects.items()
+    }
+
+
+def test_frames_and_objects_of_a_glb_are_chosen(result, tmp_path):
+    folder, objects = result
+    command = [PERCALE, "export", folder, "--format", "glb", "-o", tmp_path, "--frames", "2..10/4", "--objects", "cloth"]
+    subprocess.run(command, check=True, capture_output=True)
+    meshes, times, _ = read_glb(tmp_path / "scene.glb")
+    assert list(meshes) == ["cloth"]
+    assert np.allclose(times, np.array([0, 4, 8]) / 60)
+    assert np.abs(meshes["cloth"][0] - objects["cloth"][0][[2, 6, 10]]).max() < 1e-7
+
+
 @pytest.mark.parametrize("kind", ["obj", "ply"])
 def test_trimesh_opens_every_frame_of_a_sequence(result, tmp_path, kind):
     folder, objects = result

@@ -7,6 +7,7 @@
 )]
 
 mod bench_scenes;
+mod bodies;
 mod check;
 mod folders;
 mod fuzz;

@@ -106,7 +106,9 @@ impl Buffers {
             let values: [f64; N] = std::array::from_fn(|c| number(k * stride + c * size));
             match values.iter().all(|value| value.is_finite()) {
                 true => Ok(values),
-                false => Err(format!("{what}: number {k} is not finite")),
+                false => Err(format!(
+                    "{what}: number {k} (from 0) is not finite; repair it in the program that wrote the file"
+                )),
             }
         });
         elements.collect()

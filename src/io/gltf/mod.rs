@@ -2,16 +2,18 @@
 //!
 //! Vertices that programs have split where texture coordinates or normals differ are one vertex again: those of one part with the same
 //! bits of position, joints and weights. They are numbered in the order in which they first appear. Triangles that become lines so are left
-//! out, as are points and lines; strips and fans are refused.
+//! out, as are points and lines; strips and fans are refused. Texture coordinates, normals and materials stay with the corners and triangles.
 //!
 //! The crate `gltf` reads and validates the JSON; the numbers are read here, see `accessor`.
 
 mod accessor;
+pub(crate) mod write;
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
 
-use glam::{DAffine3, DQuat, DVec3};
+use glam::{DAffine3, DQuat, DVec2, DVec3};
 use gltf::animation::{Interpolation, Property};
 use gltf::mesh::{Mode, Primitive, Semantic};
 use gltf::scene::Transform;
@@ -19,7 +21,9 @@ use gltf::{Document, Gltf};
 
 use self::accessor::{Buffers, Wrong, affine, clip_names};
 use super::error::{FileError, Place, Problem};
-use super::mesh_file::MeshFile;
+use super::look::{Labelling, Look, NONE};
+use super::material::Material;
+use super::mesh_file::{MeshFile, Uv};
 use crate::skeleton::{Between, Channel, Clip, Local, Node, Part, Pose, Skinned};
 
 /// A distance below which two poses are the same, as a share of the size of the body: what f32 keys make of equal ones is far less,
@@ -35,11 +39,14 @@ pub(crate) struct Character {
     pub(crate) skinned: Skinned,
     /// Clips that also move morph targets, which are not read.
     pub(crate) morphing: Vec<bool>,
+    /// What is odd about it, in words.
+    pub(crate) doubts: Vec<String>,
 }
 
 /// Reads a character; `part` takes only what has this name, a node or a mesh.
 pub(crate) fn read(path: &Path, bytes: &[u8], part: Option<&str>) -> Result<Character, FileError> {
     let wrong = |text: String| FileError::new(path, Place::Whole, Problem::Character(text));
+    check_whole(bytes).map_err(|problem| FileError::new(path, Place::Whole, problem))?;
     let file = Gltf::from_slice(bytes).map_err(|error| {
         let compressed = match error.to_string().contains("xtension") {
             true => "; export it without compression and extensions",
@@ -75,6 +82,7 @@ pub(crate) fn read(path: &Path, bytes: &[u8], part: Option<&str>) -> Result<Char
             None => FileError::new(path, Place::Whole, Problem::NoFaces),
         });
     }
+    let doubts = surface.doubt_of_weights().into_iter().collect();
     let (clips, morphing) = tree.clips(&file, &buffers).map_err(wrong)?;
     let mut skinned = Skinned {
         nodes: tree.nodes,
@@ -91,9 +99,12 @@ pub(crate) fn read(path: &Path, bytes: &[u8], part: Option<&str>) -> Result<Char
             (low.min(*p), high.max(*p))
         });
     skinned.close_clips(SAME_POSE * (high - low).length());
+    let look = surface.looks.finish(&surface.faces);
     let mesh = MeshFile {
         path: path.into(),
         positions,
+        uv: uv_of(&look),
+        look: look.says_something().then(|| Arc::new(look)),
         faces: surface.faces,
         part_names: surface.part_names,
         part_of_face: surface.part_of_face,
@@ -103,7 +114,34 @@ pub(crate) fn read(path: &Path, bytes: &[u8], part: Option<&str>) -> Result<Char
         mesh,
         skinned,
         morphing,
+        doubts,
     })
+}
+
+/// Whether this is the beginning of glTF, and all of it is there.
+fn check_whole(bytes: &[u8]) -> Result<(), Problem> {
+    let start = bytes.trim_ascii_start();
+    let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
+    let ends = |promised: u32| format!("after {} of {promised} bytes", bytes.len());
+    match bytes {
+        _ if start.is_empty() => Err(Problem::NotAMesh("the file is empty".into())),
+        [b'g', b'l', b'T', b'F', _, _, _, _, a, b, c, d, ..] => {
+            let promised = u32::from_le_bytes([*a, *b, *c, *d]);
+            match bytes.len() < promised as usize {
+                true => Err(Problem::Truncated(ends(promised))),
+                false => Ok(()),
+            }
+        }
+        _ if start[0] == b'{' => match serde_json::from_slice::<serde::de::IgnoredAny>(start) {
+            Err(error) if error.is_eof() => {
+                Err(Problem::Truncated("in the middle of its JSON".into()))
+            }
+            _ => Ok(()),
+        },
+        _ => Err(Problem::NotAMesh(
+            "glTF begins with the letters glTF (.glb) or with { (.gltf); export it again, or give the file its right extension".into(),
+        )),
+    }
 }
 
 /// The nodes, parents first.
@@ -327,9 +365,117 @@ struct Surface {
     faces: Vec<[u32; 3]>,
     part_names: Vec<String>,
     part_of_face: Vec<u32>,
+    looks: Looks,
+    /// Vertices whose weights do not sum to 1, how many there are, and the first with its sum.
+    unequal: (usize, Option<(String, usize, f64)>),
+}
+
+/// Weights may be off by this much: eight bits each.
+const WEIGHTS_OFF: f64 = 0.02;
+
+/// What the file says of the surface beyond its triangles.
+#[derive(Default)]
+struct Looks {
+    uv: Vec<DVec2>,
+    uv_of_corner: Vec<u32>,
+    normals: Vec<DVec3>,
+    known_normals: HashMap<[u64; 3], u32>,
+    normal_of_corner: Vec<u32>,
+    objects: Labelling,
+    materials: Labelling,
+    library: Vec<Material>,
+}
+
+impl Looks {
+    /// What corners of a primitive have, by its own vertices: texture coordinates and normals, numbered here. What cannot be read is none: nothing
+    /// hangs on it.
+    fn add(&mut self, buffers: &Buffers, primitive: &Primitive<'_>) -> [Vec<u32>; 2] {
+        let uv = primitive.get(&Semantic::TexCoords(0));
+        let uv = uv.and_then(|uv| buffers.numbers::<2>(&uv, "").ok());
+        let first = self.uv.len() as u32;
+        let uv = uv.unwrap_or_default();
+        // v goes down in glTF
+        let up = uv.iter().map(|&[u, v]| DVec2::new(u, 1.0 - v));
+        self.uv.extend(up);
+        let normals = primitive.get(&Semantic::Normals);
+        let normals = normals.and_then(|normals| buffers.numbers::<3>(&normals, "").ok());
+        let number = |normal: [f64; 3]| {
+            let next = self.normals.len() as u32;
+            let key = normal.map(|c| (c + 0.0).to_bits());
+            let number = *self.known_normals.entry(key).or_insert(next);
+            if number == next {
+                self.normals.push(DVec3::from_array(normal));
+            }
+            number
+        };
+        let normals = normals
+            .unwrap_or_default()
+            .into_iter()
+            .map(number)
+            .collect();
+        [(first..self.uv.len() as u32).collect(), normals]
+    }
+
+    /// A material as a library of OBJ says it; pictures are left out.
+    fn enter_material(&mut self, material: &gltf::Material<'_>) {
+        let Some(name) = material.name() else {
+            return self.materials.enter("");
+        };
+        self.materials.enter(name);
+        if self.library.iter().any(|known| known.name == name) {
+            return;
+        }
+        let metal = material.pbr_metallic_roughness();
+        let [r, g, b, opacity] = metal.base_color_factor();
+        self.library.push(Material {
+            name: name.into(),
+            statements: vec![
+                format!("Kd {r} {g} {b}"),
+                format!("d {opacity}"),
+                format!("Pm {}", metal.metallic_factor()),
+                format!("Pr {}", metal.roughness_factor()),
+            ],
+        });
+    }
+
+    fn finish(self, faces: &[[u32; 3]]) -> Look {
+        let none = |list: Vec<u32>| match list.iter().all(|&k| k == NONE) {
+            true => Vec::new(),
+            false => list,
+        };
+        Look {
+            uv: self.uv,
+            uv_of_corner: none(self.uv_of_corner),
+            normals: self.normals,
+            normal_of_corner: none(self.normal_of_corner),
+            objects: self.objects.finish(faces.len()),
+            materials: self.materials.finish(faces.len()),
+            library: self.library,
+            ..Look::of_triangles(faces)
+        }
+    }
+}
+
+/// Texture coordinates by triangle, as rest shapes need them.
+fn uv_of(look: &Look) -> Option<Uv> {
+    let corners = look.uv_of_corner.as_chunks::<3>().0.iter();
+    (!look.uv_of_corner.is_empty()).then(|| Uv {
+        coordinates: look.uv.clone(),
+        corners: corners
+            .map(|face| (!face.contains(&NONE)).then_some(*face))
+            .collect(),
+    })
 }
 
 impl Surface {
+    fn doubt_of_weights(&self) -> Option<String> {
+        let (count, first) = &self.unequal;
+        let (name, vertex, sum) = first.as_ref()?;
+        Some(format!(
+            "has {count} vertices whose weights do not sum to 1, the first is {vertex} of '{name}' with {sum:.3}: they are divided by their sum"
+        ))
+    }
+
     fn add(&mut self, buffers: &Buffers, tree: &Tree, node: &gltf::Node<'_>) -> Result<(), Wrong> {
         let mesh = node.mesh().expect("the caller has looked");
         let name = node.name().or(mesh.name()).unwrap_or("part");
@@ -374,6 +520,9 @@ impl Surface {
                 }
                 _ => continue,
             }
+            self.looks.objects.enter(name);
+            self.looks.enter_material(&primitive.material());
+            let own = self.looks.add(buffers, &primitive);
             let part = self.part_names.len() as u32;
             self.part_names.push(match primitive.material().name() {
                 Some(material) => format!("{name} {material}"),
@@ -398,6 +547,14 @@ impl Surface {
                 }
                 let [a, b, c] = [0, 1, 2].map(|i| corners[triangle[i]]);
                 if a != b && b != c && c != a {
+                    let [uv, normals] = &own;
+                    let of = |list: &[u32], k: usize| list.get(triangle[k]).map_or(NONE, |&n| n);
+                    for k in 0..3 {
+                        self.looks.uv_of_corner.push(of(uv, k));
+                        self.looks.normal_of_corner.push(of(normals, k));
+                    }
+                    self.looks.objects.label(self.faces.len());
+                    self.looks.materials.label(self.faces.len());
                     self.faces.push([a, b, c]);
                     self.part_of_face.push(part);
                 }
@@ -439,9 +596,14 @@ impl Surface {
                         bones.iter().zip(&weights).enumerate().take(positions.len())
                     {
                         for (&bone, &weight) in bones.iter().zip(weights) {
+                            if weight < 0.0 {
+                                return Err(format!(
+                                    "vertex {v} of '{name}' has the weight {weight}; weights are at least 0: normalise them in the program it comes from"
+                                ));
+                            }
                             if weight > 0.0 && bone as usize >= count {
                                 return Err(format!(
-                                    "vertex {v} of '{name}' hangs on joint {bone} of {count}"
+                                    "vertex {v} of '{name}' hangs on joint {bone}, but the skin has {count}, from 0; export the file anew"
                                 ));
                             }
                             if weight > 0.0 {
@@ -462,6 +624,11 @@ impl Surface {
         for (place, mut own) in positions.iter().zip(influences) {
             own.sort_by_key(|&(bone, _)| bone);
             let sum: f64 = own.iter().map(|(_, weight)| weight).sum();
+            if (sum - 1.0).abs() > WEIGHTS_OFF {
+                let (count, first) = &mut self.unequal;
+                first.get_or_insert_with(|| (name.into(), numbers.len(), sum));
+                *count += 1;
+            }
             for (_, weight) in &mut own {
                 *weight /= sum;
             }

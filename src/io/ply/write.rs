@@ -4,14 +4,33 @@ use std::io::{self, Write};
 
 use glam::DVec2;
 
+use crate::io::look::{Look, NONE};
 use crate::io::mesh_file::{MeshFile, ScalarKind};
 
 /// Writes a binary little-endian PLY file with double coordinates: the same bits as given.
 ///
 /// Texture coordinates go to the vertices if each vertex has only one, else to the corners. PLY has no place for names of parts.
 pub(crate) fn write(file: &MeshFile, out: &mut dyn Write) -> io::Result<()> {
-    let by_vertex = uv_by_vertex(file);
-    let by_corner = file.uv.as_ref().filter(|_| by_vertex.is_none());
+    let look = file.look.as_deref();
+    let fits = look.filter(|look| look.triangle_count() == file.faces.len());
+    let plain = match fits {
+        None => Look::of_file(file),
+        Some(_) => Look::default(),
+    };
+    let look = fits.unwrap_or(&plain);
+    let by_vertex = uv_by_vertex(look, file.positions.len());
+    let by_corner = by_vertex.is_none() && !look.uv_of_corner.is_empty();
+    // a list of up to 255 corners has a short count, and two texture coordinates for each
+    let most = look.polygons.sizes.iter().max().copied().unwrap_or(0);
+    let (count_kind, most_of_short) = match by_corner {
+        true => (ScalarKind::U32, 127),
+        false => (ScalarKind::U32, 255),
+    };
+    let count_kind = if most <= most_of_short {
+        ScalarKind::U8
+    } else {
+        count_kind
+    };
     writeln!(
         out,
         "ply\nformat binary_little_endian 1.0\nelement vertex {}",
@@ -29,11 +48,12 @@ pub(crate) fn write(file: &MeshFile, out: &mut dyn Write) -> io::Result<()> {
     if !file.faces.is_empty() {
         writeln!(
             out,
-            "element face {}\nproperty list uchar uint vertex_indices",
-            file.faces.len()
+            "element face {}\nproperty list {} uint vertex_indices",
+            look.polygons.sizes.len(),
+            count_kind.name()
         )?;
-        if by_corner.is_some() {
-            writeln!(out, "property list uchar double texcoord")?;
+        if by_corner {
+            writeln!(out, "property list {} double texcoord", count_kind.name())?;
         }
     }
     writeln!(out, "end_header")?;
@@ -49,39 +69,39 @@ pub(crate) fn write(file: &MeshFile, out: &mut dyn Write) -> io::Result<()> {
             write_scalar(out, a.kind, a.values[i])?;
         }
     }
-    for (i, corners) in file.faces.iter().enumerate() {
-        out.write_all(&[3])?;
-        for v in corners {
+    for range in look.polygons.ranges() {
+        write_scalar(out, count_kind, range.len() as f64)?;
+        for v in &look.polygons.corners[range.clone()] {
             out.write_all(&v.to_le_bytes())?;
         }
-        let Some(uv) = by_corner else {
+        if !by_corner {
             continue;
-        };
-        match uv.corners[i] {
-            None => out.write_all(&[0])?,
-            Some(corners) => {
-                out.write_all(&[6])?;
-                for t in corners.map(|t| uv.coordinates[t as usize]) {
-                    out.write_all(&t.x.to_le_bytes())?;
-                    out.write_all(&t.y.to_le_bytes())?;
-                }
-            }
+        }
+        let uv = &look.uv_of_corner[range];
+        if uv.contains(&NONE) {
+            write_scalar(out, count_kind, 0.0)?;
+            continue;
+        }
+        write_scalar(out, count_kind, 2.0 * uv.len() as f64)?;
+        for t in uv.iter().map(|&t| look.uv[t as usize]) {
+            out.write_all(&t.x.to_le_bytes())?;
+            out.write_all(&t.y.to_le_bytes())?;
         }
     }
     Ok(())
 }
 
 /// One texture coordinate per vertex, if the file has exactly that.
-fn uv_by_vertex(file: &MeshFile) -> Option<Vec<DVec2>> {
-    let uv = file.uv.as_ref()?;
-    let mut of_vertex = vec![None; file.positions.len()];
-    for (corners, mapped) in file.faces.iter().zip(&uv.corners) {
-        for (&v, t) in corners.iter().zip((*mapped)?) {
-            let here = uv.coordinates[t as usize];
-            let known: DVec2 = *of_vertex[v as usize].get_or_insert(here);
-            if known.to_array().map(f64::to_bits) != here.to_array().map(f64::to_bits) {
-                return None;
-            }
+fn uv_by_vertex(look: &Look, vertex_count: usize) -> Option<Vec<DVec2>> {
+    if look.uv_of_corner.is_empty() {
+        return None;
+    }
+    let mut of_vertex = vec![None; vertex_count];
+    for (&v, &t) in look.polygons.corners.iter().zip(&look.uv_of_corner) {
+        let here = *look.uv.get(t as usize)?;
+        let known: DVec2 = *of_vertex[v as usize].get_or_insert(here);
+        if known.to_array().map(f64::to_bits) != here.to_array().map(f64::to_bits) {
+            return None;
         }
     }
     // a vertex without faces has nothing to map

@@ -45,20 +45,29 @@ pub struct Bones {
     pub(in crate::scene) metres: DAffine3,
     /// Clips that also move morph targets, which are not read.
     pub(in crate::scene) morphing: Vec<bool>,
+    /// What is odd about the file, in words.
+    pub(in crate::scene) doubts: Vec<String>,
+    /// The file.
+    pub(in crate::scene) file: PathBuf,
 }
 
 /// Heights of people, m: a character far outside is in another unit than its file should have.
 const PEOPLE: [f64; 2] = [0.1, 10.0];
 
-/// What coordinates are multiplied by in the units that programs use: centimetres, millimetres, inches, and hundredths of centimetres as
-/// some exporters scale twice.
-const UNITS: [f64; 5] = [0.01, 0.001, 0.0254, 100.0, 1e-4];
+/// What coordinates are multiplied by in the units that programs use, and what to ask for.
+const UNITS: [(f64, &str); 5] = [
+    (0.01, "centimetres?"),
+    (0.001, "millimetres?"),
+    (0.0254, "inches?"),
+    (100.0, "scaled by 0.01 in the export?"),
+    (1e-4, "centimetres, scaled by 100 in the export?"),
+];
 
-/// The unit in which something would be as tall as a person.
-pub(in crate::scene) fn likely_scale(height: f64) -> f64 {
-    let miss = |scale: &f64| libm::log(scale * height / 1.7).abs();
-    let best = UNITS.iter().min_by(|a, b| miss(a).total_cmp(&miss(b)));
-    *best.expect("there are some")
+/// The unit in which something would be as tall as a person: the scale, and what to ask for.
+pub(in crate::scene) fn likely_scale(height: f64) -> (f64, &'static str) {
+    let miss = |(scale, _): &(f64, &str)| libm::log(scale * height / 1.7).abs();
+    let best = UNITS.into_iter().min_by(|a, b| miss(a).total_cmp(&miss(b)));
+    best.expect("there are some")
 }
 
 /// A mesh file: OBJ, PLY, STL or glTF (.glb, or .gltf in one file), plain or gzip-compressed. Its coordinates are kept, not centred: without `position` and `rotation` the
@@ -105,7 +114,9 @@ impl FromFile {
             format!("{file}: no joint '{name}'; it has: {}", names.join(", "))
         })?;
         let faces = &mut character.mesh.faces;
-        faces.retain(|face| !face.iter().all(|&v| gone[v as usize]));
+        let stays = |face: &[u32; 3]| !face.iter().all(|&v| gone[v as usize]);
+        let kept_faces: Vec<bool> = faces.iter().map(stays).collect();
+        faces.retain(stays);
         if faces.is_empty() {
             return Err(format!(
                 "{}: `without` leaves nothing of it",
@@ -115,6 +126,9 @@ impl FromFile {
         let mut kept: Vec<u32> = faces.iter().flatten().copied().collect();
         kept.sort_unstable();
         kept.dedup();
+        if let Some(look) = &mut character.mesh.look {
+            Arc::make_mut(look).keep(&kept_faces, &kept);
+        }
         let number = |v: &mut u32| *v = kept.binary_search(v).expect("every corner is kept") as u32;
         faces.iter_mut().flatten().for_each(number);
         character.skinned = character.skinned.only(&kept);
@@ -139,10 +153,10 @@ impl FromFile {
             let (low, high) = bounds(&x);
             let height = (high - low).max_element();
             if !(PEOPLE[0]..=PEOPLE[1]).contains(&height) {
+                let (scale, unit) = likely_scale(height);
                 return Err(format!(
-                    "{}: the body is {height:.3} m tall; write `scale = {}` if it is a person, `scale = 1` if that is its size",
+                    "{}: the body is {height:.3} m tall: {unit} Write `scale = {scale}` if it is a person, `scale = 1` if that is its size",
                     file.display(),
-                    likely_scale(height)
                 ));
             }
         }
@@ -151,10 +165,14 @@ impl FromFile {
         Ok(Triangles {
             x,
             faces: character.mesh.faces,
+            uv: character.mesh.uv,
+            look: character.mesh.look,
             bones: Some(Bones {
                 skinned: Arc::new(character.skinned),
                 metres: DAffine3::from_mat3(turn),
                 morphing: character.morphing,
+                doubts: character.doubts,
+                file: file.clone(),
             }),
             ..Triangles::default()
         })
@@ -198,6 +216,7 @@ impl Generator for FromFile {
             faces: mesh.faces,
             attributes: mesh.attributes,
             uv: mesh.uv,
+            look: mesh.look,
             ..Triangles::default()
         })
     }

@@ -14,6 +14,8 @@ mod rings;
 mod sphere;
 mod tangle;
 
+use std::sync::Arc;
+
 use glam::{DVec2, DVec3};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -27,7 +29,7 @@ pub use self::pattern::Pattern;
 pub use self::rings::{Cone, Cylinder, Disc, Funnel, Needle, Skirt, Tube, Wire};
 pub use self::sphere::Sphere;
 pub use self::tangle::Tangle;
-use crate::io::{Attribute, Uv};
+use crate::io::{Attribute, Look, ScalarKind, Uv};
 
 /// What every shape can tell of itself.
 trait Generator {
@@ -90,6 +92,8 @@ pub struct Triangles {
     pub material: Vec<[DVec2; 3]>,
     /// Texture coordinates, if a mesh file has some.
     pub uv: Option<Uv>,
+    /// What else its mesh file says of the surface.
+    pub look: Option<Arc<Look>>,
     /// Points that its pattern says are sewn together.
     pub stitches: Vec<[SewnPoint; 2]>,
     /// What moves it, if its file says so.
@@ -103,6 +107,30 @@ impl Triangles {
             true => &self.x,
             false => &self.flat,
         }
+    }
+
+    /// Numbers per vertex of the mesh file; whole numbers as shares of the largest that they can be.
+    pub(super) fn attribute(&self, name: &str) -> Result<Vec<f64>, String> {
+        let attributes = &self.attributes;
+        let Some(found) = attributes.iter().find(|attribute| attribute.name == name) else {
+            let names: Vec<&str> = attributes.iter().map(|a| a.name.as_str()).collect();
+            return Err(match names.is_empty() {
+                true => format!(
+                    "no attribute '{name}': only mesh files have attributes, such as colours in PLY"
+                ),
+                false => format!("no attribute '{name}'; the file has: {}", names.join(", ")),
+            });
+        };
+        let largest = match found.kind {
+            ScalarKind::I8 => f64::from(i8::MAX),
+            ScalarKind::U8 => f64::from(u8::MAX),
+            ScalarKind::I16 => f64::from(i16::MAX),
+            ScalarKind::U16 => f64::from(u16::MAX),
+            ScalarKind::I32 => f64::from(i32::MAX),
+            ScalarKind::U32 => f64::from(u32::MAX),
+            ScalarKind::F32 | ScalarKind::F64 => 1.0,
+        };
+        Ok(found.values.iter().map(|value| value / largest).collect())
     }
 }
 

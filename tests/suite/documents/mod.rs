@@ -4,3 +4,4 @@ mod broken_scenes;
 mod citations;
 mod example;
 mod loaders;
+mod looks;

@@ -46,6 +46,9 @@ pub struct Pattern {
     pub sha256: String,
 }
 
+/// More vertices than a garment has: about four million.
+const MOST_VERTICES: f64 = 4e6;
+
 /// Sides of a stitch that are nearer than this share of an edge everywhere lie on one another.
 const SAME_PLACE: f64 = 1e-6;
 
@@ -99,6 +102,7 @@ struct Cloth {
 
 impl Pattern {
     fn sewn(&self, spec: &Spec) -> Result<Triangles, String> {
+        self.check_size(spec)?;
         let parts = self.parts(spec)?;
         let mut cloth = Cloth::default();
         for (panel, parts) in spec.panels.iter().zip(&parts) {
@@ -124,6 +128,28 @@ impl Pattern {
             }
         }
         Ok(cloth.joined(&mut parent, pairs))
+    }
+
+    /// A pattern in another unit than it says would take for ever.
+    fn check_size(&self, spec: &Spec) -> Result<(), String> {
+        let area = |panel: &Panel| {
+            let points = panel.edges.iter().flat_map(|edge| &edge.points);
+            let (low, high) = points.fold((DVec2::MAX, DVec2::MIN), |(low, high), p| {
+                (low.min(*p), high.max(*p))
+            });
+            let size = spec.unit * (high - low);
+            size.x * size.y
+        };
+        let about = spec.panels.iter().map(area).sum::<f64>() / (self.edge * self.edge);
+        match about > MOST_VERTICES {
+            true => Err(format!(
+                "its panels would have about {about:.0e} vertices, one every {} m: it says `units_in_meter` = {}, which is 100 for centimetres; if it is \
+                 right, write a longer `edge`",
+                self.edge,
+                1.0 / spec.unit
+            )),
+            false => Ok(()),
+        }
     }
 
     /// Into how many parts each edge of each panel is cut: the two sides of a stitch into the same number.

@@ -75,8 +75,10 @@ struct WrittenEdge {
 impl Spec {
     /// Reads the text of a specification; the error says which panel, edge or stitch.
     pub(super) fn read(text: &str) -> Result<Self, String> {
-        let file: File = serde_json::from_str(text)
-            .map_err(|error| format!("not a GarmentCode specification: {error}"))?;
+        let file: File = serde_json::from_str(text).map_err(|error| match error.is_eof() {
+            true => format!("it is cut off: {error}; fetch or export it again"),
+            false => format!("not a GarmentCode specification: {error}"),
+        })?;
         let units = file.properties.units_in_meter;
         if !(units > 0.0 && units.is_finite()) {
             return Err(format!("units_in_meter is {units}; centimetres are 100"));
@@ -99,7 +101,13 @@ impl Spec {
         let side = |number: usize, value: &Value| -> Result<Side, String> {
             let name = value["panel"].as_str().unwrap_or_default();
             let panel = panels.iter().position(|panel| panel.name == name);
-            let panel = panel.ok_or_else(|| format!("stitch {number}: no panel '{name}'"))?;
+            let panel = panel.ok_or_else(|| {
+                let known: Vec<&str> = panels.iter().map(|panel| panel.name.as_str()).collect();
+                format!(
+                    "stitch {number}: no panel '{name}'; there are {}",
+                    known.join(", ")
+                )
+            })?;
             let edges = panels[panel].edges.len();
             match value["edge"].as_u64() {
                 Some(edge) if (edge as usize) < edges => Ok((panel, edge as usize)),
@@ -148,7 +156,7 @@ impl WrittenPanel {
         for (k, edge) in self.edges.iter().enumerate() {
             if let Some(v) = edge.endpoints.iter().find(|&&v| v >= self.vertices.len()) {
                 return wrong(format!(
-                    "edge {k} ends at vertex {v} of {}",
+                    "edge {k} ends at vertex {v}, but there are {}, from 0: a vertex is missing",
                     self.vertices.len()
                 ));
             }

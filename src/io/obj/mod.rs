@@ -2,16 +2,17 @@
 //!
 //! Internal: may change without notice. Open for tests and the command line.
 //!
-//! Read: `v` (with colours, if there are any), `vt`, `f` in all its forms with positive and negative indices, `o` and `g` as
-//! names of parts, line continuation, comments, any line end. `vn` is counted so that indices can be checked, and
-//! dropped: normals are stale as soon as something moves. Other statements (materials, lines, points, curves, private
-//! ones such as seams) are skipped.
+//! Read: `v` (with colours, if there are any), `vt`, `vn`, `f` in all its forms with positive and negative indices, `o` and `g` as
+//! names of parts, `usemtl` and `mtllib`, line continuation, comments, any line end. Of normals counts only which are equal: they are
+//! stale as soon as something moves. Other statements (lines, points, curves, private ones such as seams) are skipped.
 //!
 //! Why not a crate: the errors of `tobj` (4.0.5) are an enum without line or value, it renumbers the vertices of every object,
 //! cuts polygons into fans only and has no check for degenerate or duplicate faces; Percale needs the file's own numbering and a
 //! message that names the line.
 
-use std::io::{self, Write};
+mod write;
+
+use std::collections::HashMap;
 use std::path::Path;
 
 use glam::{DVec2, DVec3};
@@ -20,6 +21,8 @@ use super::builder::Builder;
 use super::error::{FileError, Place, Problem};
 use super::mesh_file::{Attribute, MeshFile, ScalarKind};
 use super::text::{self, Lines, quoted, words};
+pub use write::write;
+pub(crate) use write::{Naming, Part, Parts};
 
 /// Names of the colour channels behind the coordinates of a `v` line.
 const CHANNELS: [&str; 4] = ["red", "green", "blue", "alpha"];
@@ -28,7 +31,8 @@ const CHANNELS: [&str; 4] = ["red", "green", "blue", "alpha"];
 pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<MeshFile, FileError> {
     let mut reader = Reader {
         build: Builder::new(path, 1, Place::Line),
-        normal_count: 0,
+        normal_numbers: Vec::new(),
+        known_normals: HashMap::new(),
         largest_normal: None,
         object: None,
     };
@@ -62,7 +66,9 @@ pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<MeshFile, FileError> {
 
 struct Reader<'a> {
     build: Builder<'a>,
-    normal_count: u64,
+    /// For each `vn` line its number among the normals that differ.
+    normal_numbers: Vec<u32>,
+    known_normals: HashMap<[u64; 3], u32>,
     /// Largest normal used so far and the line that uses it.
     largest_normal: Option<(i64, u64)>,
     object: Option<String>,
@@ -78,18 +84,34 @@ impl Reader<'_> {
             b"v" => self.vertex(words),
             b"vt" => self.texture_coordinate(words),
             b"vn" => {
-                self.normal_count += 1;
+                self.normal(words);
                 Ok(())
             }
             b"f" => self.face(number, words),
             b"o" => {
-                self.object = Some(name_of(line));
-                self.build.enter_part(name_of(line));
+                let name = name_of(line);
+                self.build.objects.enter(&name);
+                self.build.enter_part(name.clone());
+                self.object = Some(name);
                 Ok(())
             }
             b"g" => {
+                let name = name_of(line);
+                let is_none = name == write::NO_GROUP;
+                self.build.groups.enter(if is_none { "" } else { &name });
                 if self.object.is_none() {
-                    self.build.enter_part(name_of(line));
+                    self.build.enter_part(name);
+                }
+                Ok(())
+            }
+            b"usemtl" => {
+                self.build.materials.enter(&rest_of(line, keyword));
+                Ok(())
+            }
+            b"mtllib" => {
+                let name = rest_of(line, keyword);
+                if !name.is_empty() && !self.build.libraries.contains(&name) {
+                    self.build.libraries.push(name);
                 }
                 Ok(())
             }
@@ -168,6 +190,27 @@ impl Reader<'_> {
         Ok(())
     }
 
+    /// Programs write normals of faces without area as anything: they count as none.
+    fn normal<'w>(&mut self, words: impl Iterator<Item = &'w [u8]>) {
+        let numbers: Vec<f64> = words.map_while(|word| text::number(word).ok()).collect();
+        let normal = match numbers[..] {
+            [x, y, z, ..] => DVec3::new(x, y, z),
+            _ => DVec3::ZERO,
+        };
+        let normal = if normal.is_finite() {
+            normal
+        } else {
+            DVec3::ZERO
+        };
+        let next = self.build.normals.len() as u32;
+        let key = (normal + DVec3::ZERO).to_array().map(f64::to_bits);
+        let number = *self.known_normals.entry(key).or_insert(next);
+        if number == next {
+            self.build.normals.push(normal);
+        }
+        self.normal_numbers.push(number);
+    }
+
     fn face<'w>(
         &mut self,
         number: u64,
@@ -192,35 +235,40 @@ impl Reader<'_> {
                 None => None,
             };
             if let Some(normal) = normal {
-                let normal = i64::from(resolve("normal", normal, self.normal_count as usize)?);
+                let normal = resolve("normal", normal, self.normal_numbers.len())?;
+                self.build.push_corner(vertex, uv);
+                self.build.set_normal(normal);
+                let normal = i64::from(normal);
                 if self
                     .largest_normal
                     .is_none_or(|(largest, _)| normal > largest)
                 {
                     self.largest_normal = Some((normal, number));
                 }
+            } else {
+                self.build.push_corner(vertex, uv);
             }
-            self.build.push_corner(vertex, uv);
         }
         self.build.close_face(number).map_err(|e| *e.problem)
     }
 
-    fn finish(self) -> Result<MeshFile, FileError> {
+    fn finish(mut self) -> Result<MeshFile, FileError> {
         if self.build.positions.is_empty() {
             let problem = Problem::NotAMesh("an OBJ file has lines that begin with 'v'".into());
             return Err(self.build.error(1, problem));
         }
         if let Some((normal, line)) = self.largest_normal
-            && normal as u64 >= self.normal_count
+            && normal as usize >= self.normal_numbers.len()
         {
             let problem = Problem::IndexOutOfRange {
                 what: "normal",
                 index: normal + 1,
-                count: self.normal_count,
+                count: self.normal_numbers.len() as u64,
                 first: 1,
             };
             return Err(self.build.error(line, problem));
         }
+        self.build.renumber_normals(&self.normal_numbers);
         self.build.finish()
     }
 }
@@ -251,70 +299,13 @@ fn bad_corner(word: &[u8]) -> Problem {
 }
 
 fn name_of(line: &[u8]) -> String {
+    rest_of(line, b"o")
+}
+
+/// What stands behind a keyword.
+fn rest_of(line: &[u8], keyword: &[u8]) -> String {
     let line = line.trim_ascii();
-    String::from_utf8_lossy(line[1..].trim_ascii()).into_owned()
-}
-
-/// Writes an OBJ file whose numbers parse back to the same bits.
-///
-/// Colours (`red`, `green`, `blue`, `alpha`) are kept if they are floating-point; OBJ has no place for other attributes.
-pub fn write(file: &MeshFile, out: &mut dyn Write) -> io::Result<()> {
-    let colours: Vec<&Attribute> = CHANNELS
-        .iter()
-        .map_while(|channel| {
-            file.attributes
-                .iter()
-                .find(|a| a.name == *channel && matches!(a.kind, ScalarKind::F32 | ScalarKind::F64))
-        })
-        .collect();
-    let colours = if colours.len() < 3 {
-        &[]
-    } else {
-        colours.as_slice()
-    };
-    for (i, p) in file.positions.iter().enumerate() {
-        write!(out, "v")?;
-        let numbers = p
-            .to_array()
-            .into_iter()
-            .chain(colours.iter().map(|c| c.values[i]));
-        for number in numbers {
-            write!(out, " {}", text::shortest(number))?;
-        }
-        writeln!(out)?;
-    }
-    if let Some(uv) = &file.uv {
-        for t in &uv.coordinates {
-            writeln!(out, "vt {} {}", text::shortest(t.x), text::shortest(t.y))?;
-        }
-    }
-    let mut part = None;
-    for (i, corners) in file.faces.iter().enumerate() {
-        let here = file.part_of_face.get(i);
-        if here != part {
-            part = here;
-            if let Some(name) = here.and_then(|&p| file.part_names.get(p as usize)) {
-                writeln!(out, "o {}", one_line(name))?;
-            }
-        }
-        write!(out, "f")?;
-        let uv = file.uv.as_ref().and_then(|uv| uv.corners[i]);
-        for (k, v) in corners.iter().enumerate() {
-            match uv {
-                Some(uv) => write!(out, " {}/{}", u64::from(*v) + 1, u64::from(uv[k]) + 1)?,
-                None => write!(out, " {}", u64::from(*v) + 1)?,
-            }
-        }
-        writeln!(out)?;
-    }
-    Ok(())
-}
-
-/// A name that cannot end its line early or continue it.
-fn one_line(name: &str) -> String {
-    name.chars()
-        .map(|c| if c.is_control() || c == '\\' { '_' } else { c })
-        .collect()
+    String::from_utf8_lossy(line[keyword.len()..].trim_ascii()).into_owned()
 }
 
 #[cfg(test)]
