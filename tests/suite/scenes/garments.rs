@@ -205,6 +205,21 @@ fn vertices_are_sewn_to_points_of_edges_and_the_report_counts_what_is_open() {
 }
 
 #[test]
+fn borders_with_other_vertices_close_to_their_gap_everywhere() {
+    let text = format!(
+        "{SHEETS}[[seam]]\nbetween = [\"a\", \"b\"]\nduration = 0.4\n\
+         regions = [{{ kind = \"edge\", towards = \"+x\" }}, {{ kind = \"edge\", towards = \"-x\" }}]\n"
+    );
+    let mut simulation = scene(&text, &[]).build().unwrap();
+    let frames: Vec<Figures> = (0..60).map(|_| step(&mut simulation)).collect();
+    // corners are sewn to corners, the 3 and 2 vertices between them to edges
+    assert_eq!(frames[0].open_stitches, 7);
+    assert_eq!(frames[59].open_stitches, 0);
+    let widest = frames[59].widest_stitch.unwrap();
+    assert!(widest < 1e-4, "{widest}");
+}
+
+#[test]
 fn gravity_seams_and_friction_change_by_their_keys() {
     let stage = "[[stage]]\ntime = 0.2\ngravity = [0, 0, 0]\nseams = 0\n[[stage]]\ntime = 0.3\ngravity = [0, -9.81, 0]\nseams = 1\n";
     let text = format!(
