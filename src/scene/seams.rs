@@ -16,7 +16,8 @@ use crate::geometry::Mesh;
 pub struct Seam {
     /// Names of the two cloths (of copies: `name-0`); the same twice sews a cloth to itself.
     pub between: [String; 2],
-    /// What is sewn of the one and of the other: every vertex is joined to the nearest of the other side at the start.
+    /// What is sewn of the one and of the other: every vertex is joined to the nearest point of the other side at the start, a vertex or
+    /// a point of an edge between two of its vertices.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub regions: Option<[Region; 2]>,
     /// Instead of regions: vertices of the one and of the other, by their numbers in the cloths, from 0.
@@ -35,7 +36,7 @@ pub struct Seam {
     /// How long closing takes, in seconds; 0 closes at once.
     #[serde(default = "second")]
     pub duration: f64,
-    /// Pull per length of seam and opening, in N/m².
+    /// Pull per length of seam and opening while it closes, in N/m². Once closed it holds more, as much as the cloth beside it.
     #[serde(default = "stiffness")]
     pub stiffness: f64,
     /// Damping relative to the stiffness, in seconds.
@@ -60,6 +61,54 @@ fn damping() -> f64 {
 struct Joined {
     pairs: Vec<[u32; 2]>,
     links: Vec<dynamics::Link>,
+}
+
+/// Nearer to its end than this share of an edge, a point is that end.
+const AT_END: f64 = 0.01;
+
+impl Joined {
+    /// Every vertex of two borders with the nearest point of the other one, so that borders with other vertices close as well.
+    fn of_borders(sides: &[Vec<u32>; 2], mesh: &Mesh, x: &[DVec3]) -> Self {
+        let edges = [0, 1].map(|side: usize| {
+            let is_of_side = |v: &u32| sides[side].binary_search(v).is_ok();
+            let edges = mesh.edges().iter().copied();
+            let edges = edges.filter(|edge| edge.iter().all(is_of_side));
+            edges.collect::<Vec<[u32; 2]>>()
+        });
+        let mut joined = Self::default();
+        for side in 0..2 {
+            let other = 1 - side;
+            for &v in &sides[side] {
+                let vertices = sides[other].iter().map(|&w| ([w; 2], 0.0));
+                let inside = edges[other].iter().filter(|edge| !edge.contains(&v));
+                let inside = inside.filter_map(|&edge| Some((edge, foot(x, v, edge)?)));
+                let away = |&(edge, along): &([u32; 2], f64)| {
+                    let [a, b] = edge.map(|w| x[w as usize]);
+                    x[v as usize].distance_squared(a.lerp(b, along))
+                };
+                let nearest = vertices
+                    .chain(inside)
+                    .min_by(|a, b| away(a).total_cmp(&away(b)));
+                let (edge, along) = nearest.expect("a region holds at least one vertex");
+                let (mut ends, mut share) = ([[v; 2]; 2], [0.0; 2]);
+                (ends[other], share[other]) = (edge, along);
+                match edge[0] == edge[1] {
+                    true => joined.pairs.push([ends[0][0], ends[1][0]]),
+                    false => joined.links.push(dynamics::Link::new(ends, share, x)),
+                }
+            }
+        }
+        joined.pairs.sort_unstable();
+        joined.pairs.dedup();
+        joined
+    }
+}
+
+/// How far along an edge a vertex is nearest to it, if not at its ends.
+fn foot(x: &[DVec3], v: u32, edge: [u32; 2]) -> Option<f64> {
+    let [p, a, b] = [v, edge[0], edge[1]].map(|v| x[v as usize]);
+    let share = (p - a).dot(b - a) / (b - a).length_squared();
+    (AT_END..=1.0 - AT_END).contains(&share).then_some(share)
 }
 
 /// A point as a scene writes it; `check` has looked at it.
@@ -131,11 +180,7 @@ impl Seam {
         let is_of_pattern =
             self.regions.is_none() && self.pairs.is_empty() && self.stitches.is_empty();
         if !is_of_pattern && self.stitches.is_empty() {
-            let pairs = self.mesh_pairs(numbers, first, objects, x)?;
-            return Ok(Joined {
-                pairs,
-                links: Vec::new(),
-            });
+            return self.mesh_pairs(numbers, first, objects, mesh, x);
         }
         let given: Vec<[SewnPoint; 2]> = match is_of_pattern {
             false => (self.stitches.iter())
@@ -180,30 +225,34 @@ impl Seam {
         Ok(joined)
     }
 
-    /// Pairs by mesh numbers, ascending, each once; or the key that is wrong, and why.
+    /// What `regions` or `pairs` join, by mesh numbers, pairs ascending, each once; or the key that is wrong, and why.
     fn mesh_pairs(
         &self,
         numbers: [usize; 2],
         first: [u32; 2],
         objects: &[Object<'_>],
+        mesh: &Mesh,
         x: &[DVec3],
-    ) -> Result<Vec<[u32; 2]>, (&'static str, String)> {
+    ) -> Result<Joined, (&'static str, String)> {
         let counts = numbers.map(|number| objects[number].shape.x.len() as u32);
-        let mut pairs: Vec<[u32; 2]> = match &self.regions {
+        let (key, joined) = match &self.regions {
             None => {
                 for pair in &self.pairs {
                     for side in 0..2 {
                         if pair[side] >= counts[side] {
                             let (v, n) = (pair[side], counts[side]);
-                            return Err((
-                                "pairs",
-                                format!("vertex {v}, but there are only {n} (from 0)"),
-                            ));
+                            let text = format!("vertex {v}, but there are only {n} (from 0)");
+                            return Err(("pairs", text));
                         }
                     }
                 }
                 let pairs = self.pairs.iter();
-                pairs.map(|&[a, b]| [first[0] + a, first[1] + b]).collect()
+                let pairs = pairs.map(|&[a, b]| [first[0] + a, first[1] + b]);
+                let mut pairs: Vec<[u32; 2]> = pairs.collect();
+                pairs.sort_unstable();
+                pairs.dedup();
+                let links = Vec::new();
+                ("pairs", Joined { pairs, links })
             }
             Some(regions) => {
                 let mut sides = [Vec::new(), Vec::new()];
@@ -212,32 +261,17 @@ impl Seam {
                     let chosen = regions[side].select(&object.shape, |p| object.place(p));
                     let chosen = chosen.map_err(|message| ("regions", message))?;
                     sides[side] = chosen.into_iter().map(|v| first[side] + v).collect();
+                    sides[side].sort_unstable();
                 }
-                let nearest = |v: u32, others: &[u32]| {
-                    let distance = |&w: &u32| x[v as usize].distance_squared(x[w as usize]);
-                    let found = others
-                        .iter()
-                        .min_by(|a, b| distance(a).total_cmp(&distance(b)));
-                    *found.expect("a region holds at least one vertex")
-                };
-                let there = sides[0].iter().map(|&v| [v, nearest(v, &sides[1])]);
-                let back = sides[1].iter().map(|&v| [nearest(v, &sides[0]), v]);
-                there.chain(back).collect()
+                ("regions", Joined::of_borders(&sides, mesh, x))
             }
         };
-        pairs.sort_unstable();
-        pairs.dedup();
-        if let Some([v, _]) = pairs.iter().find(|[a, b]| a == b) {
-            let text = format!("vertex {} would be sewn to itself", v - first[0]);
-            return Err((
-                if self.regions.is_some() {
-                    "regions"
-                } else {
-                    "pairs"
-                },
-                text,
-            ));
+        match joined.pairs.iter().find(|[a, b]| a == b) {
+            Some([v, _]) => {
+                let text = format!("vertex {} would be sewn to itself", v - first[0]);
+                Err((key, text))
+            }
+            None => Ok(joined),
         }
-        Ok(pairs)
     }
 }

@@ -98,6 +98,8 @@ fn what_cannot_be_worn_is_refused_by_name() {
     assert!(
         bad(&text, &[("cloth.0.pin.0.motion.0.obstacle", "mam")]).contains("did you mean 'man'")
     );
+    let nobody = ("obstacle.man.shape.file", "\"percale:nobody.glb\"");
+    assert!(bad(&text, &[nobody]).contains("there are: percale:CesiumMan.glb"));
     let animated = "motion = [{ kind = \"animated\" }]\n";
     let plain = format!(
         "frames = 1\n[[cloth]]\nname = \"a\"\nshape = {{ kind = \"sheet\", size = [1, 1], cells = [2, 2] }}\n\
@@ -202,6 +204,60 @@ fn vertices_are_sewn_to_points_of_edges_and_the_report_counts_what_is_open() {
         &[],
     );
     assert!(found.contains("what is sewn?"), "{found}");
+}
+
+#[test]
+fn borders_with_other_vertices_close_to_their_gap_everywhere() {
+    let text = format!(
+        "{SHEETS}[[seam]]\nbetween = [\"a\", \"b\"]\nduration = 0.4\n\
+         regions = [{{ kind = \"edge\", towards = \"+x\" }}, {{ kind = \"edge\", towards = \"-x\" }}]\n"
+    );
+    let mut simulation = scene(&text, &[]).build().unwrap();
+    let frames: Vec<Figures> = (0..60).map(|_| step(&mut simulation)).collect();
+    // corners are sewn to corners, the 3 and 2 vertices between them to edges
+    assert_eq!(frames[0].open_stitches, 7);
+    assert_eq!(frames[59].open_stitches, 0);
+    let widest = frames[59].widest_stitch.unwrap();
+    assert!(widest < 1e-4, "{widest}");
+}
+
+#[test]
+fn a_closed_seam_carries_what_hangs_on_it_and_after_a_restart_with_the_same_bits() {
+    // springs of this stiffness would open by 4 mm under the weight of one sheet
+    let text = format!(
+        "{SHEETS}[[seam]]\nbetween = [\"a\", \"b\"]\nduration = 0.4\nstiffness = 100\n\
+         regions = [{{ kind = \"edge\", towards = \"+x\" }}, {{ kind = \"edge\", towards = \"-x\" }}]\n"
+    );
+    let text = scene(
+        &text,
+        &[
+            (
+                "cloth.0.pin",
+                "[{ region = { kind = \"edge\", towards = \"-x\" } }]",
+            ),
+            ("dynamics.gravity", "[0, -9.81, 0]"),
+        ],
+    );
+    let mut simulation = text.build().unwrap();
+    let mut saved = None;
+    for frame in 1..=90 {
+        let figures = step(&mut simulation);
+        if frame == 60 {
+            saved = Some(simulation.checkpoint());
+        }
+        let place = figures.widest_stitch_place;
+        assert!(
+            frame < 60 || figures.open_stitches == 0,
+            "{frame}: {:?} at {place:?}",
+            figures.widest_stitch
+        );
+    }
+    let mut again = text.build().unwrap();
+    again.restore(saved.unwrap()).unwrap();
+    for _ in 60..90 {
+        step(&mut again);
+    }
+    assert_eq!(again.state().positions(), simulation.state().positions());
 }
 
 #[test]
