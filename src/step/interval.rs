@@ -11,6 +11,8 @@
 //! A run, [`crate::resolve()`] and an integrator of your own pass the same stations; they differ in who proposes. An interval that is
 //! refused says why, and has changed nothing.
 
+mod constrained;
+
 use glam::DVec3;
 
 use super::looking::{Looking, overlooked};
@@ -23,7 +25,8 @@ use crate::geometry::{Collider, Impact, Pair, Proof, Proximity};
 use crate::grid;
 use crate::response::squeeze::{NoRoom, squeeze};
 use crate::response::{
-    Account, Coming, Coupling, Pass, Pressed, Repelled, Response, Scope, bounce, respond_in, settle,
+    Account, Coming, Coupling, Pass, Pressed, Repelled, Response, Scope, SetWork, bounce, respond_in,
+    settle,
 };
 use crate::state::{Candidate, Surfaces};
 use crate::touch::Touch;
@@ -134,8 +137,10 @@ pub(crate) struct Interval<'a> {
     response: Response,
     strain: f64,
     off_grid: usize,
-    /// Whether it was proposed a second time.
-    is_repeated: bool,
+    /// Times that it was proposed once more.
+    repeated: usize,
+    /// The work of the set that was handed to the integrator.
+    constraints: Option<SetWork>,
 }
 
 /// What an accepted interval did.
@@ -174,6 +179,7 @@ impl<'a> Interval<'a> {
             (e > 0.0).then(|| bounce(e, start, target, dt, inverse_mass, surfaces, collider))
         });
         let velocities = bounced.as_deref().unwrap_or(start.velocities());
+        let constrained = settings.constrained();
 
         let mut interval = Self::new(terms, Vec::new(), Proposal::default());
         timed(&mut phases.repel_ms, || {
@@ -183,24 +189,44 @@ impl<'a> Interval<'a> {
             };
             let mut coasted = terms.candidate((0..target.len()).map(coast).collect());
             flush_tiny(&mut coasted.x);
-            if repulsion.couples() {
+            if constrained.is_none() && repulsion.couples() {
                 let seen = repulsion.foresee(&coasted, collider);
                 interval.coming = Coming::of(&seen.impacts, &coasted);
                 (interval.near, interval.foreseen) = (seen.near, seen.proof);
                 interval.expected = coasted.x;
             } else {
                 interval.near = repulsion.near(&coasted, collider);
+                interval.expected = coasted.x;
             }
         });
-        interval.solve(dynamics, velocities, before, collider, phases);
+        if let Some(set) = constrained {
+            interval.constrain(set, dynamics, velocities, before, collider, phases);
+        } else {
+            interval.solve_all(dynamics, velocities, before, collider, phases);
+        }
         interval
     }
 
-    /// Where the cloth goes with what is near and what is coming.
+    /// Where the cloth goes with all that is near and what is coming.
+    fn solve_all(
+        &mut self,
+        dynamics: &Dynamics,
+        velocities: &[DVec3],
+        before: Before<'_>,
+        collider: &mut Collider,
+        phases: &mut Phases,
+    ) {
+        let near = std::mem::take(&mut self.near);
+        self.solve(dynamics, velocities, &near, before, collider, phases);
+        self.near = near;
+    }
+
+    /// Where the cloth goes with some of what is near and what is coming.
     fn solve(
         &mut self,
         dynamics: &Dynamics,
         velocities: &[DVec3],
+        near: &[Proximity],
         Before {
             pressed,
             tension,
@@ -218,13 +244,16 @@ impl<'a> Interval<'a> {
             ..
         } = self.terms;
         let repulsion = &settings.repulsion;
+        let is_constrained = settings.constrained().is_some();
         self.coupling = timed(&mut phases.repel_ms, || {
             let candidate = self.terms.candidate(Vec::new());
-            let couple = || repulsion.couple(&self.near, &self.coming, share, pressed, &candidate);
-            repulsion.couples().then(couple)
+            let couple = || repulsion.couple(near, &self.coming, share, pressed, &candidate);
+            (repulsion.couples() || is_constrained).then(couple)
         });
+        // the rounds of a set look for themselves
+        let expected = (!is_constrained).then_some(&self.expected[..]);
         let mut looking = (self.coupling.as_mut())
-            .map(|coupling| Looking::new(coupling, self.terms, &self.expected, collider));
+            .map(|coupling| Looking::new(coupling, self.terms, expected, collider));
         let mut proposal = timed(&mut phases.propose_ms, || {
             let contact = looking.as_mut().map(|looking| looking as &mut dyn Touch);
             let x0 = start.positions();
@@ -251,16 +280,19 @@ impl<'a> Interval<'a> {
         collider: &mut Collider,
         phases: &mut Phases,
     ) -> bool {
+        if self.constraints.is_some() {
+            return false; // the rounds of the set were these
+        }
         let overlooked = self.overlooked();
-        if overlooked.is_empty() || self.is_repeated {
+        if overlooked.is_empty() || self.repeated > 0 {
             return false;
         }
-        self.is_repeated = true;
+        self.repeated = 1;
         self.coming.extend(overlooked);
         self.repelled = Repelled::default();
         self.response = Response::default();
         let velocities = self.terms.start.velocities();
-        self.solve(dynamics, velocities, before, collider, phases);
+        self.solve_all(dynamics, velocities, before, collider, phases);
         true
     }
 
@@ -305,7 +337,8 @@ impl<'a> Interval<'a> {
             response: Response::default(),
             strain: 0.0,
             off_grid: 0,
-            is_repeated: false,
+            repeated: 0,
+            constraints: None,
         }
     }
 
@@ -536,11 +569,12 @@ impl<'a> Interval<'a> {
             loops: u64::from(self.proposal.loops),
             iterations: u64::from(self.proposal.iterations),
             off_grid: self.off_grid,
-            repeated: self.is_repeated.into(),
+            repeated: self.repeated,
             kept,
             wanted,
             slid,
             slide_wanted,
+            constraints: self.constraints.unwrap_or(self.response.constraints),
             ..Figures::of(&self.response, &self.terms.settings.failsafe)
         };
         Settled {
