@@ -369,11 +369,7 @@ impl Separations {
 }
 
 /// The impacts that stages would see first in the motion of a candidate, and what is proved of it.
-pub(crate) fn look(
-    near: &[Proximity],
-    candidate: &Candidate<'_>,
-    collider: &mut Collider,
-) -> Look {
+pub(crate) fn look(near: &[Proximity], candidate: &Candidate<'_>, collider: &mut Collider) -> Look {
     let separations = Separations::of(near, candidate);
     collider.look(candidate.motion(), &separations.asked(candidate), None)
 }

@@ -25,8 +25,8 @@ use crate::geometry::{Collider, Impact, Pair, Proof, Proximity};
 use crate::grid;
 use crate::response::squeeze::{NoRoom, squeeze};
 use crate::response::{
-    Account, Coming, Coupling, Pass, Pressed, Repelled, Response, Scope, SetWork, bounce, respond_in,
-    settle,
+    Account, Coming, Coupling, Pass, Pressed, Repelled, Response, Scope, SetWork, bounce,
+    respond_in, settle,
 };
 use crate::state::{Candidate, Surfaces};
 use crate::touch::Touch;

@@ -66,7 +66,10 @@ impl<'a> SystemSet<'a> {
         let near = near.iter().zip(self.near);
         let near = near.filter_map(|(known, near)| known.influence.is_in().then_some(*near));
         let met = met.iter().filter(|known| known.influence.is_in());
-        (near.collect(), met.filter_map(|known| known.coming).collect())
+        (
+            near.collect(),
+            met.filter_map(|known| known.coming).collect(),
+        )
     }
 
     /// The next round, after a proposal that met and pressed these; whether anything is in the set now that was not,

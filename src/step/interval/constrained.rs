@@ -31,7 +31,9 @@ impl Interval<'_> {
                 let met = Coming::of(&look.impacts, &self.candidate);
                 self.foreseen = look.proof;
                 let coupling = self.coupling.as_ref();
-                let pressing = coupling.into_iter().flat_map(|coupling| coupling.pressing());
+                let pressing = coupling
+                    .into_iter()
+                    .flat_map(|coupling| coupling.pressing());
                 set.advance(met, pressing, &self.candidate)
             });
             if !goes_on {

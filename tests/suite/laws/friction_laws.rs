@@ -566,7 +566,10 @@ const SET_ALONE: [(&str, &str); 3] = [
 
 /// The same with that of the integrator: its loops have the constraints of the set, and no other contact.
 const SET_IN_SYSTEM: [(&str, &str); 3] = [
-    ("response", "[{ kind = \"semi_global\", matrix = \"system\" }]"),
+    (
+        "response",
+        "[{ kind = \"semi_global\", matrix = \"system\" }]",
+    ),
     ("repulsion.in_loops", "false"),
     ("repulsion.max_sweeps", "0"),
 ];

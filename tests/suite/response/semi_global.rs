@@ -252,7 +252,10 @@ fn the_set_in_the_system_proposes_until_nothing_enters_it() {
         assert!(policy == "semi_global" || work.dropped == 0);
         ends.push(x);
     }
-    let squares = ends[0].iter().zip(&ends[1]).map(|(a, b)| a.distance_squared(*b));
+    let squares = ends[0]
+        .iter()
+        .zip(&ends[1])
+        .map(|(a, b)| a.distance_squared(*b));
     let rms = (squares.sum::<f64>() / ends[0].len() as f64).sqrt();
     println!("RMS difference {rms:.1e} m");
     assert!(rms < 5e-3, "{rms}");
