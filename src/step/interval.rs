@@ -11,11 +11,11 @@
 //! A run, [`crate::resolve()`] and an integrator of your own pass the same stations; they differ in who proposes. An interval that is
 //! refused says why, and has changed nothing.
 
-mod constrained;
+mod again;
 
 use glam::DVec3;
 
-use super::looking::{Looking, overlooked};
+use super::looking::Looking;
 use super::report::{Figures, Phases, timed};
 use super::settings::{Settings, VelocityUpdate};
 use crate::dynamics::{Dynamics, Proposal, Tension};
@@ -266,43 +266,6 @@ impl<'a> Interval<'a> {
         flush_tiny(&mut proposal.x);
         self.candidate = self.terms.candidate(proposal.x.clone());
         self.proposal = proposal;
-    }
-
-    /// First station once more, with what this try has met in the solve; false if it knew all of it, or
-    /// is the second one already.
-    ///
-    /// What is met only at the end of the last loops is known after a first try. It costs less to try
-    /// again than to take two half intervals.
-    pub(crate) fn propose_again(
-        &mut self,
-        dynamics: &Dynamics,
-        before: Before<'_>,
-        collider: &mut Collider,
-        phases: &mut Phases,
-    ) -> bool {
-        if self.constraints.is_some() {
-            return false; // the rounds of the set were these
-        }
-        let overlooked = self.overlooked();
-        if overlooked.is_empty() || self.repeated > 0 {
-            return false;
-        }
-        self.repeated = 1;
-        self.coming.extend(overlooked);
-        self.repelled = Repelled::default();
-        self.response = Response::default();
-        let velocities = self.terms.start.velocities();
-        self.solve_all(dynamics, velocities, before, collider, phases);
-        true
-    }
-
-    /// What this try met that its proposal did not know of.
-    fn overlooked(&self) -> Vec<Coming> {
-        let Some(coupling) = &self.coupling else {
-            return Vec::new();
-        };
-        let candidate = self.terms.candidate(self.proposal.x.clone());
-        overlooked(coupling, &self.response.met, &candidate)
     }
 
     /// First station: somebody else has proposed.

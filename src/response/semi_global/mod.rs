@@ -17,8 +17,8 @@
 //! masses are not all equal. Its A is the matrix of the integrator; here it is that of the masses,
 //! for which the splitting (20) is exact after one step. (22) and (23) are solved together, contact by contact
 //! ([`super::inelastic`]'s `joint`), and where that does not converge in turn, by staggered projections
-//! ([`super::inelastic::coulomb`]). With the matrix of the integrator, contact is part of
-//! its own solve (docs/method.md §7).
+//! ([`super::inelastic::coulomb`]). With the matrix of the integrator ([`SetMatrix::System`]) the set is part of
+//! its own solve first ([`system`]), and this stage takes what that leaves.
 //!
 //! We differ, unless `form = "paper"`: a constraint that presses is never dropped. One without an impulse leaves the solution as it is
 //! when it goes, so that nothing is solved anew; and if it lacks its gap after a later solve, it is recalled within the same round,
