@@ -49,8 +49,8 @@ pub trait Touch {
         rows.iter().map(|row| Some(row.normal)).collect()
     }
 
-    /// Tells the forces with which the rows ended.
-    fn press(&mut self, forces: &[DVec3]);
+    /// Tells the forces with which the rows ended, and which of them pressed at any time.
+    fn press(&mut self, forces: &[DVec3], has_pressed: &[bool]);
 }
 
 /// Two points that may touch, as a row of a solve.

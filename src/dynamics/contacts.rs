@@ -55,6 +55,8 @@ struct Held {
     standing: Standing,
     /// Of its features.
     distance: f64,
+    /// In any loop so far.
+    has_pressed: bool,
 }
 
 /// What a contact counts for.
@@ -105,6 +107,7 @@ impl Contacts {
                     false => Standing::Touching,
                 },
                 distance: 0.0,
+                has_pressed: false,
             };
             for (k, &v) in row.vertices.iter().enumerate() {
                 let v = v as usize;
@@ -122,6 +125,11 @@ impl Contacts {
     pub(super) fn forces(&self) -> Vec<DVec3> {
         let force = |held: &Held| held.normal_force * held.normal + held.tangential_force;
         self.held.iter().map(force).collect()
+    }
+
+    /// Which of them pressed in any loop.
+    pub(super) fn have_pressed(&self) -> Vec<bool> {
+        self.held.iter().map(|held| held.has_pressed).collect()
     }
 
     /// Those that press, or nearly do, and have slid off their features, with free nodes at `x` and at this share of the
@@ -224,6 +232,7 @@ impl Contacts {
             let (held, seen) = (&mut self.held[k as usize], &self.seen[k as usize]);
             held.normal_force = row.normal_force;
             held.tangential_force = row.tangential_force;
+            held.has_pressed |= row.normal_force > 0.0;
             let went = row.normal.dot(row.sum(d) + seen.scripted);
             surprise = surprise.max(seen.approach - went);
         }

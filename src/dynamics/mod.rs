@@ -544,7 +544,7 @@ impl Dynamics {
                 let advance = solve.advance(&self.system(), start, &mut rows, &mut pull, around);
                 left = self.elements.tension_of(&pull);
                 if let Some(contact) = contact {
-                    contact.press(&rows.contact_forces());
+                    contact.press(&rows.contact_forces(), &rows.contacts.have_pressed());
                 }
                 advance
             }

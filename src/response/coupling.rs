@@ -39,6 +39,8 @@ pub struct Coupling {
     h: f64,
     /// The forces of rows at the end, in newtons; none if there were no rows.
     ended: Option<Vec<DVec3>>,
+    /// Which rows pressed at any time.
+    has_pressed: Vec<bool>,
 }
 
 /// Sweeps over what pushes, after the one over all that is near.
@@ -111,6 +113,7 @@ impl Coupling {
             sweeps: 0,
             h: 0.0,
             ended: None,
+            has_pressed: Vec::new(),
         }
     }
 
@@ -136,6 +139,16 @@ impl Coupling {
     /// That of a row.
     pub(crate) fn pair(&self, row: u32) -> Pair {
         self.contacts[row as usize].pair
+    }
+
+    /// The pairs that pressed at any time, as rows; otherwise those that press at the end.
+    pub(crate) fn pressing(&self) -> impl Iterator<Item = Pair> {
+        let has_pressed = |(number, contact): &(usize, &Coupled)| match self.ended {
+            Some(_) => self.has_pressed[*number],
+            None => contact.impulse.normal > 0.0,
+        };
+        let pressing = self.contacts.iter().enumerate().filter(has_pressed);
+        pressing.map(|(_, contact)| contact.pair)
     }
 
     /// The forces at the end, by pair.
@@ -185,8 +198,9 @@ impl Touch for Coupling {
         self.contacts.iter().map(row).collect()
     }
 
-    fn press(&mut self, forces: &[DVec3]) {
+    fn press(&mut self, forces: &[DVec3], has_pressed: &[bool]) {
         self.ended = Some(forces.to_vec());
+        self.has_pressed = has_pressed.to_vec();
     }
 
     fn begin(&mut self, h: f64, loops: u32, forces: &mut [DVec3]) {

@@ -34,7 +34,7 @@ pub use inelastic::{Inelastic, Precision};
 pub use pass::{Pass, Scope};
 pub use repulsion::{Coming, Pressed, Repelled, Repulsion, RepulsionForm};
 pub use rigid_zones::RigidZones;
-pub use semi_global::{InfluenceForm, Policy, SemiGlobal, SetWork};
+pub use semi_global::{InfluenceForm, Policy, SemiGlobal, SetMatrix, SetWork};
 pub use volume::{Volume, VolumeForm, VolumeWork};
 
 use crate::error::ValueError;
@@ -112,6 +112,14 @@ impl Stage {
             Self::Volume(_) => "volume",
             Self::SemiGlobal(_) => "semi_global",
             Self::Hold(_) => "hold",
+        }
+    }
+
+    /// The semi-global set that is to be rows of the integrator's solve, if it is one.
+    pub(crate) fn of_system(&self) -> Option<&SemiGlobal> {
+        match self {
+            Self::SemiGlobal(stage) if stage.matrix == SetMatrix::System => Some(stage),
+            _ => None,
         }
     }
 
@@ -333,6 +341,39 @@ fn least_gaps(mesh: &Mesh, near: &[Proximity]) -> Vec<f64> {
     gaps
 }
 
+/// What impacts are judged by, by vertex.
+struct Separations {
+    thickness: Vec<f64>,
+    gaps: Vec<f64>,
+}
+
+impl Separations {
+    fn of(near: &[Proximity], candidate: &Candidate<'_>) -> Self {
+        let thickness = candidate.surfaces.thickness().iter();
+        Self {
+            thickness: thickness.map(|h| SLACK * h).collect(),
+            gaps: least_gaps(candidate.mesh(), near),
+        }
+    }
+
+    fn asked<'a>(&'a self, candidate: &Candidate<'a>) -> Asked<'a> {
+        Asked {
+            mode: ccd::Mode::Fast,
+            margin: Some(Margin {
+                thickness: &self.thickness,
+                rest: candidate.surfaces.rest(),
+                gap: Some(&self.gaps),
+            }),
+        }
+    }
+}
+
+/// The impacts that stages would see first in the motion of a candidate, and what is proved of it.
+pub(crate) fn look(near: &[Proximity], candidate: &Candidate<'_>, collider: &mut Collider) -> Look {
+    let separations = Separations::of(near, candidate);
+    collider.look(candidate.motion(), &separations.asked(candidate), None)
+}
+
 /// The impacts to respond to first: those where the two surfaces are nearest, and others that share
 /// no free vertex with one.
 ///
@@ -384,18 +425,8 @@ pub fn respond_in(
     collider: &mut Collider,
     known: Option<&Proof>,
 ) -> Response {
-    let surfaces = candidate.surfaces;
-    let gaps = least_gaps(candidate.mesh(), near);
-    let judged: Vec<f64> = surfaces.thickness().iter().map(|h| SLACK * h).collect();
-    let margin = Margin {
-        thickness: &judged,
-        rest: surfaces.rest(),
-        gap: Some(&gaps),
-    };
-    let asked = Asked {
-        mode: ccd::Mode::Fast,
-        margin: Some(margin),
-    };
+    let separations = Separations::of(near, candidate);
+    let asked = separations.asked(candidate);
     let look = collider.look(candidate.motion(), &asked, known);
     let mut responding = Responding {
         near,

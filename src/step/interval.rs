@@ -11,9 +11,11 @@
 //! A run, [`crate::resolve()`] and an integrator of your own pass the same stations; they differ in who proposes. An interval that is
 //! refused says why, and has changed nothing.
 
+mod again;
+
 use glam::DVec3;
 
-use super::looking::{Looking, overlooked};
+use super::looking::Looking;
 use super::report::{Figures, Phases, timed};
 use super::settings::{Settings, VelocityUpdate};
 use crate::dynamics::{Dynamics, Proposal, Tension};
@@ -23,7 +25,8 @@ use crate::geometry::{Collider, Impact, Pair, Proof, Proximity};
 use crate::grid;
 use crate::response::squeeze::{NoRoom, squeeze};
 use crate::response::{
-    Account, Coming, Coupling, Pass, Pressed, Repelled, Response, Scope, bounce, respond_in, settle,
+    Account, Coming, Coupling, Pass, Pressed, Repelled, Response, Scope, SetWork, bounce,
+    respond_in, settle,
 };
 use crate::state::{Candidate, Surfaces};
 use crate::touch::Touch;
@@ -134,8 +137,10 @@ pub(crate) struct Interval<'a> {
     response: Response,
     strain: f64,
     off_grid: usize,
-    /// Whether it was proposed a second time.
-    is_repeated: bool,
+    /// Times that it was proposed once more.
+    repeated: usize,
+    /// The work of the set that was handed to the integrator.
+    constraints: Option<SetWork>,
 }
 
 /// What an accepted interval did.
@@ -174,6 +179,7 @@ impl<'a> Interval<'a> {
             (e > 0.0).then(|| bounce(e, start, target, dt, inverse_mass, surfaces, collider))
         });
         let velocities = bounced.as_deref().unwrap_or(start.velocities());
+        let constrained = settings.constrained();
 
         let mut interval = Self::new(terms, Vec::new(), Proposal::default());
         timed(&mut phases.repel_ms, || {
@@ -183,24 +189,44 @@ impl<'a> Interval<'a> {
             };
             let mut coasted = terms.candidate((0..target.len()).map(coast).collect());
             flush_tiny(&mut coasted.x);
-            if repulsion.couples() {
+            if constrained.is_none() && repulsion.couples() {
                 let seen = repulsion.foresee(&coasted, collider);
                 interval.coming = Coming::of(&seen.impacts, &coasted);
                 (interval.near, interval.foreseen) = (seen.near, seen.proof);
                 interval.expected = coasted.x;
             } else {
                 interval.near = repulsion.near(&coasted, collider);
+                interval.expected = coasted.x;
             }
         });
-        interval.solve(dynamics, velocities, before, collider, phases);
+        if let Some(set) = constrained {
+            interval.constrain(set, dynamics, velocities, before, collider, phases);
+        } else {
+            interval.solve_all(dynamics, velocities, before, collider, phases);
+        }
         interval
     }
 
-    /// Where the cloth goes with what is near and what is coming.
+    /// Where the cloth goes with all that is near and what is coming.
+    fn solve_all(
+        &mut self,
+        dynamics: &Dynamics,
+        velocities: &[DVec3],
+        before: Before<'_>,
+        collider: &mut Collider,
+        phases: &mut Phases,
+    ) {
+        let near = std::mem::take(&mut self.near);
+        self.solve(dynamics, velocities, &near, before, collider, phases);
+        self.near = near;
+    }
+
+    /// Where the cloth goes with some of what is near and what is coming.
     fn solve(
         &mut self,
         dynamics: &Dynamics,
         velocities: &[DVec3],
+        near: &[Proximity],
         Before {
             pressed,
             tension,
@@ -218,13 +244,16 @@ impl<'a> Interval<'a> {
             ..
         } = self.terms;
         let repulsion = &settings.repulsion;
+        let is_constrained = settings.constrained().is_some();
         self.coupling = timed(&mut phases.repel_ms, || {
             let candidate = self.terms.candidate(Vec::new());
-            let couple = || repulsion.couple(&self.near, &self.coming, share, pressed, &candidate);
-            repulsion.couples().then(couple)
+            let couple = || repulsion.couple(near, &self.coming, share, pressed, &candidate);
+            (repulsion.couples() || is_constrained).then(couple)
         });
+        // the rounds of a set look for themselves
+        let expected = (!is_constrained).then_some(&self.expected[..]);
         let mut looking = (self.coupling.as_mut())
-            .map(|coupling| Looking::new(coupling, self.terms, &self.expected, collider));
+            .map(|coupling| Looking::new(coupling, self.terms, expected, collider));
         let mut proposal = timed(&mut phases.propose_ms, || {
             let contact = looking.as_mut().map(|looking| looking as &mut dyn Touch);
             let x0 = start.positions();
@@ -237,40 +266,6 @@ impl<'a> Interval<'a> {
         flush_tiny(&mut proposal.x);
         self.candidate = self.terms.candidate(proposal.x.clone());
         self.proposal = proposal;
-    }
-
-    /// First station once more, with what this try has met in the solve; false if it knew all of it, or
-    /// is the second one already.
-    ///
-    /// What is met only at the end of the last loops is known after a first try. It costs less to try
-    /// again than to take two half intervals.
-    pub(crate) fn propose_again(
-        &mut self,
-        dynamics: &Dynamics,
-        before: Before<'_>,
-        collider: &mut Collider,
-        phases: &mut Phases,
-    ) -> bool {
-        let overlooked = self.overlooked();
-        if overlooked.is_empty() || self.is_repeated {
-            return false;
-        }
-        self.is_repeated = true;
-        self.coming.extend(overlooked);
-        self.repelled = Repelled::default();
-        self.response = Response::default();
-        let velocities = self.terms.start.velocities();
-        self.solve(dynamics, velocities, before, collider, phases);
-        true
-    }
-
-    /// What this try met that its proposal did not know of.
-    fn overlooked(&self) -> Vec<Coming> {
-        let Some(coupling) = &self.coupling else {
-            return Vec::new();
-        };
-        let candidate = self.terms.candidate(self.proposal.x.clone());
-        overlooked(coupling, &self.response.met, &candidate)
     }
 
     /// First station: somebody else has proposed.
@@ -305,7 +300,8 @@ impl<'a> Interval<'a> {
             response: Response::default(),
             strain: 0.0,
             off_grid: 0,
-            is_repeated: false,
+            repeated: 0,
+            constraints: None,
         }
     }
 
@@ -540,11 +536,12 @@ impl<'a> Interval<'a> {
             loops: u64::from(self.proposal.loops),
             iterations: u64::from(self.proposal.iterations),
             off_grid: self.off_grid,
-            repeated: self.is_repeated.into(),
+            repeated: self.repeated,
             kept,
             wanted,
             slid,
             slide_wanted,
+            constraints: self.constraints.unwrap_or(self.response.constraints),
             ..Figures::of(&self.response, &self.terms.settings.failsafe)
         };
         Settled {

@@ -26,8 +26,8 @@ const ASTRAY: f64 = 0.5;
 pub(super) struct Looking<'a, 'b> {
     coupling: &'b mut Coupling,
     terms: Terms<'a>,
-    /// Where all vertices were last expected to end.
-    expected: Vec<DVec3>,
+    /// Where all vertices were last expected to end; none if nothing more is looked for.
+    expected: Option<Vec<DVec3>>,
     collider: &'b mut Collider,
     /// The number of each pair, of the first so many.
     numbers: HashMap<Pair, u32>,
@@ -40,13 +40,13 @@ impl<'a, 'b> Looking<'a, 'b> {
     pub(super) fn new(
         coupling: &'b mut Coupling,
         terms: Terms<'a>,
-        expected: &[DVec3],
+        expected: Option<&[DVec3]>,
         collider: &'b mut Collider,
     ) -> Self {
         Self {
             coupling,
             terms,
-            expected: expected.to_vec(),
+            expected: expected.map(<[DVec3]>::to_vec),
             collider,
             numbers: HashMap::new(),
             numbered: 0,
@@ -54,14 +54,21 @@ impl<'a, 'b> Looking<'a, 'b> {
         }
     }
 
-    /// Vertices that would end elsewhere, ascending.
-    fn astray(&self, end: &[DVec3]) -> Vec<u32> {
+    /// Vertices that would end elsewhere, ascending; they are expected there from now on.
+    fn astray(&mut self, end: &[DVec3]) -> Vec<u32> {
+        let Some(expected) = &mut self.expected else {
+            return Vec::new();
+        };
         let thickness = self.terms.surfaces.thickness();
         let is_astray = |v: &u32| {
             let v = *v as usize;
-            end[v].distance(self.expected[v]) > ASTRAY * thickness[v]
+            end[v].distance(expected[v]) > ASTRAY * thickness[v]
         };
-        (0..end.len() as u32).filter(is_astray).collect()
+        let astray: Vec<u32> = (0..end.len() as u32).filter(is_astray).collect();
+        for &v in &astray {
+            expected[v as usize] = end[v as usize];
+        }
+        astray
     }
 
     /// Adds what these meet on the straight way from the start of the interval to `end`; its rows.
@@ -136,9 +143,6 @@ impl Touch for Looking<'_, '_> {
         let mut spent = 0.0;
         let rows = timed(&mut spent, || {
             let astray = self.astray(end);
-            for &v in &astray {
-                self.expected[v as usize] = end[v as usize];
-            }
             match astray.is_empty() {
                 true => Vec::new(),
                 false => self.add(&astray, end),
@@ -164,8 +168,8 @@ impl Touch for Looking<'_, '_> {
         rows.par_iter().with_min_len(64).map(upright).collect()
     }
 
-    fn press(&mut self, forces: &[DVec3]) {
-        self.coupling.press(forces);
+    fn press(&mut self, forces: &[DVec3], has_pressed: &[bool]) {
+        self.coupling.press(forces, has_pressed);
     }
 }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::TICKS_PER_FRAME;
 use crate::error::ValueError;
 use crate::grid::Grid;
-use crate::response::{Hold, Impulses, Inelastic, Repulsion, Stage};
+use crate::response::{Hold, Impulses, Inelastic, Repulsion, SemiGlobal, Stage};
 
 /// How long an interval may be.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -173,6 +173,11 @@ impl Settings {
     /// Hold, for the rest.
     pub fn default_failsafe() -> Vec<Stage> {
         vec![Stage::Hold(Hold::default())]
+    }
+
+    /// The semi-global set that is to be rows of the integrator's solve, if there is one.
+    pub(super) fn constrained(&self) -> Option<&SemiGlobal> {
+        self.response.iter().find_map(Stage::of_system)
     }
 
     /// Whether all numbers are in their ranges.

@@ -163,7 +163,7 @@ impl Touch for Plane {
         (0..self.count).map(row).collect()
     }
 
-    fn press(&mut self, forces: &[DVec3]) {
+    fn press(&mut self, forces: &[DVec3], _: &[bool]) {
         self.forces = forces.to_vec();
     }
 

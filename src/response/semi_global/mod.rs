@@ -17,8 +17,8 @@
 //! masses are not all equal. Its A is the matrix of the integrator; here it is that of the masses,
 //! for which the splitting (20) is exact after one step. (22) and (23) are solved together, contact by contact
 //! ([`super::inelastic`]'s `joint`), and where that does not converge in turn, by staggered projections
-//! ([`super::inelastic::coulomb`]). With the matrix of the integrator, contact is part of
-//! its own solve (docs/method.md §7).
+//! ([`super::inelastic::coulomb`]). With the matrix of the integrator ([`SetMatrix::System`]) the set is part of
+//! its own solve first ([`system`]), and this stage takes what that leaves.
 //!
 //! We differ, unless `form = "paper"`: a constraint that presses is never dropped. One without an impulse leaves the solution as it is
 //! when it goes, so that nothing is solved anew; and if it lacks its gap after a later solve, it is recalled within the same round,
@@ -29,6 +29,7 @@
 //! in circles. Not guaranteed: that impacts run out within `max_rounds`.
 
 pub mod influence;
+pub mod system;
 
 use std::collections::BTreeMap;
 
@@ -63,6 +64,20 @@ pub struct SemiGlobal {
     pub critical: bool,
     /// What a constraint may lack after a solve, as a share of its gap, above 0 and at most 0.1.
     pub tolerance: f64,
+    /// What the change of motion is measured by.
+    pub matrix: SetMatrix,
+}
+
+/// The paper's A: in which norm the change of motion is the least.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SetMatrix {
+    /// That of the masses: the stage knows start, end and masses, whoever proposes.
+    #[default]
+    Mass,
+    /// That of the integrator: the set is handed to it as rows of its solve, and the interval is proposed anew until nothing else
+    /// occurs; no other contact is in its loops. What is left is for the masses, and so is everything where somebody else proposes.
+    System,
 }
 
 impl Default for SemiGlobal {
@@ -74,6 +89,7 @@ impl Default for SemiGlobal {
             decay: 0.7,
             critical: true,
             tolerance: 0.01,
+            matrix: SetMatrix::Mass,
         }
     }
 }
@@ -380,6 +396,14 @@ impl SemiGlobal {
         moved
     }
 
+    fn rule(&self) -> Rule {
+        Rule {
+            policy: self.policy,
+            form: self.form,
+            decay: self.decay,
+        }
+    }
+
     /// Whether constraints are known beyond what was detected, which is ours.
     fn remembers(&self) -> bool {
         self.form == InfluenceForm::Returning && self.policy != Policy::NewOnly
@@ -422,11 +446,7 @@ impl SemiGlobal {
             .map(|impact| constraints.take_up(impact, candidate))
             .collect();
         met.sort_unstable();
-        let rule = Rule {
-            policy: self.policy,
-            form: self.form,
-            decay: self.decay,
-        };
+        let rule = self.rule();
         let mut changed = Vec::new();
         for (number, known) in constraints.all.iter_mut().enumerate() {
             let is_met = met.binary_search(&number).is_ok();

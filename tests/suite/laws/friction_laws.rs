@@ -557,34 +557,68 @@ fn a_card_house_stands_for_twenty_seconds_and_falls_when_hit() {
     assert!(falls > 0.03, "{falls}");
 }
 
-/// The semi-global stage alone: no contact in the loops, no repulsions.
+/// The semi-global stage alone, with the matrix of the masses: no contact in the loops, no repulsions.
 const SET_ALONE: [(&str, &str); 3] = [
     ("response", "[{ kind = \"semi_global\" }]"),
     ("repulsion.in_loops", "false"),
     ("repulsion.max_sweeps", "0"),
 ];
 
+/// The same with that of the integrator: its loops have the constraints of the set, and no other contact.
+const SET_IN_SYSTEM: [(&str, &str); 3] = [
+    (
+        "response",
+        "[{ kind = \"semi_global\", matrix = \"system\" }]",
+    ),
+    ("repulsion.in_loops", "false"),
+    ("repulsion.max_sweeps", "0"),
+];
+
 #[test]
 fn the_semi_global_stage_alone_slides_and_sticks_as_coulomb_says() {
-    for integrator in ["implicit", "newmark"] {
-        for interval in [1.0, 0.125] {
-            let alone = |friction| {
-                let scene = slope(friction, integrator, interval, SIZES[0]);
-                scene.set_all(SET_ALONE).unwrap()
-            };
-            let expected = 0.5 * 9.81 * (SIN - 0.45 * COS);
-            let error = way(&alone(0.45), 60) / expected - 1.0;
-            let [first, last] = ways(&alone(0.55), [6, 66]);
-            let drift = last - first;
-            println!("{integrator}, {interval}: {error:+.5}, then {drift:+.1e} m in 1 s");
-            assert!(error.abs() < 0.01, "{integrator}, {interval}: {error}");
-            assert!(drift.abs() < 1e-9, "{integrator}, {interval}: {drift}");
+    for (matrix, changes) in [("mass", SET_ALONE), ("system", SET_IN_SYSTEM)] {
+        for integrator in ["implicit", "newmark"] {
+            for interval in [1.0, 0.125] {
+                let alone = |friction| {
+                    let scene = slope(friction, integrator, interval, SIZES[0]);
+                    scene.set_all(changes).unwrap()
+                };
+                let expected = 0.5 * 9.81 * (SIN - 0.45 * COS);
+                let error = way(&alone(0.45), 60) / expected - 1.0;
+                let [first, last] = ways(&alone(0.55), [6, 66]);
+                let drift = last - first;
+                let what = format!("{matrix}, {integrator}, {interval}");
+                println!("{what}: {error:+.5}, then {drift:+.1e} m in 1 s");
+                assert!(error.abs() < 0.01, "{what}: {error}");
+                assert!(drift.abs() < 1e-9, "{what}: {drift}");
+            }
         }
     }
 }
 
 #[test]
-#[ignore = "known fault, minutes: a ribbon over a drum has too little friction and the house falls; prints figures"]
+fn a_ribbon_over_half_a_drum_pulls_as_it_should_with_the_set_in_the_system() {
+    for friction in [0.2, 0.4] {
+        let error = capstan_error(friction, PI, (32, 1e-3), &SET_IN_SYSTEM);
+        assert!(error < 0.01, "{friction}: {error}");
+    }
+}
+
+#[test]
+#[ignore = "minutes: 600 frames of a card house and a whole turn round a drum"]
+fn a_card_house_stands_and_a_ribbon_holds_with_the_set_in_the_system() {
+    let error = capstan_error(0.4, 2.0 * PI, (64, 1e-3), &SET_IN_SYSTEM);
+    assert!(error < 0.03, "{error}");
+    let moves = house_moves(&[60, 600], &SET_IN_SYSTEM);
+    println!(
+        "card house: first second {:.1e} m, then to 10 s {:.1e} m",
+        moves[0], moves[1]
+    );
+    assert!(moves[0] < 1e-3 && moves[1] < 5e-5, "{moves:?}");
+}
+
+#[test]
+#[ignore = "known fault, minutes: with the matrix of the masses a ribbon over a drum has too little friction and the house falls; prints figures"]
 fn the_semi_global_stage_alone_over_a_drum_and_in_a_card_house() {
     for (friction, angle, cells) in [(0.2, PI, 32), (0.4, PI, 32), (0.4, 2.0 * PI, 64)] {
         capstan_error(friction, angle, (cells, 1e-3), &SET_ALONE);

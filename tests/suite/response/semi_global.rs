@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use glam::{DVec3, dvec3};
 use percale::response::{Account, InfluenceForm, Policy, Response, SemiGlobal, Stage, respond};
+use percale::step::{Figures, Simulation};
 use percale::verify;
 use percale::{Candidate, Collider, Mesh, Surfaces};
 
@@ -215,4 +216,60 @@ fn numbers_out_of_range_are_named() {
             .to_string();
         assert!(error.contains(key), "{error}");
     }
+}
+
+/// A small scene with the set as rows of the integrator, and nothing else in its loops.
+fn in_system(name: &str, stage: &str) -> Simulation {
+    let response = format!("[{{ kind = \"semi_global\", matrix = \"system\"{stage} }}]");
+    let changes = [
+        ("response", response.as_str()),
+        ("repulsion.max_sweeps", "0"),
+        ("failsafe", "[]"),
+    ];
+    small(name, &changes).build().unwrap()
+}
+
+#[test]
+fn the_set_in_the_system_proposes_until_nothing_enters_it() {
+    let mut ours = in_system("rotating-ball", "");
+    let mut global = in_system("rotating-ball", ", policy = \"global\"");
+    let (mut sum, mut of_global) = (Figures::default(), Figures::default());
+    let mut farthest = 0.0f64;
+    for _ in 0..40 {
+        global.restore(ours.checkpoint()).unwrap();
+        sum += &ours.step().unwrap();
+        of_global += &global.step().unwrap();
+        let ends = [&ours, &global].map(|simulation| simulation.state().positions());
+        let squares = ends[0].iter().zip(ends[1]);
+        let squares = squares.map(|(a, b)| a.distance_squared(*b));
+        let rms = (squares.sum::<f64>() / ends[0].len() as f64).sqrt();
+        farthest = farthest.max(rms);
+    }
+    println!("{:?}", [sum.constraints, of_global.constraints]);
+    println!("RMS difference in a frame at most {farthest:.1e} m");
+    for figures in [&sum, &of_global] {
+        let work = figures.constraints;
+        assert_eq!(figures.intersections, 0);
+        assert_eq!(work.reached[0], figures.intervals);
+        assert_eq!(work.rounds, figures.intervals + figures.repeated);
+        assert!(work.reached[1] > 0 && work.reached[1] < work.reached[0]);
+        assert!(work.largest > 100, "nothing to tell apart: {work:?}");
+    }
+    assert!(sum.constraints.dropped > 0 && of_global.constraints.dropped == 0);
+    assert!(farthest < 1e-3, "{farthest}");
+}
+
+#[test]
+fn without_critical_contacts_the_set_in_the_system_proposes_more_often() {
+    let [with, without] = ["true", "false"].map(|critical| {
+        let mut simulation = in_system("pillars", &format!(", critical = {critical}"));
+        let mut figures = Figures::default();
+        for _ in 0..30 {
+            figures += &simulation.step().unwrap();
+        }
+        assert_eq!(figures.intersections, 0, "{critical}");
+        figures.repeated as f64 / figures.intervals as f64
+    });
+    println!("proposals after the first, per interval: {with:.3}, without {without:.3}");
+    assert!(without > 1.5 * with, "{with} {without}");
 }
