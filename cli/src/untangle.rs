@@ -10,7 +10,9 @@ use glam::{DVec2, DVec3};
 use percale::geometry::{Body, BodyKind, Mesh};
 use percale::io::{self, MeshFile, write_atomically};
 use percale::render::{self, Colour, Image, contact_sheet};
-use percale::untangle::{CureReport, CureSettings, Patient, Rest, cure, pattern_lengths};
+use percale::untangle::{
+    CureReport, CureSettings, Hold, Patient, Rest, cure, pattern_lengths, shape_lengths,
+};
 use percale::verify;
 use serde::Serialize;
 
@@ -50,6 +52,10 @@ pub(crate) struct Untangle {
     /// A body that the cloth must be outside of; it never moves, and what it does with itself does not count
     #[arg(long, value_name = "MESH")]
     body: Option<PathBuf>,
+    /// The same mesh before it was tangled, for example as it hung: edges around what crossed get the lengths back that they have there. Only its
+    /// positions count, not where it is; instead of a pattern in the texture coordinates
+    #[arg(long, value_name = "MESH")]
+    rest: Option<PathBuf>,
     /// Meshes that are cured at the same time
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = jobs)]
     jobs: usize,
@@ -87,6 +93,8 @@ struct Task {
 /// What is known beside the meshes.
 struct Evidence<'a> {
     body: Option<&'a MeshFile>,
+    /// As they were before they were tangled.
+    rest: Option<&'a MeshFile>,
     /// Vertices that may not move.
     keep: &'a [usize],
     /// Of each vertex, or empty.
@@ -111,6 +119,7 @@ impl Untangle {
         let tasks = self.tasks()?;
         self.check_outputs(&tasks)?;
         let body = self.body.as_ref().map(io::read).transpose()?;
+        let rest = self.rest.as_ref().map(inputs::read_one).transpose()?;
         let keep = match &self.keep {
             Some(path) => numbers::<usize>(path)?,
             None => Vec::new(),
@@ -121,6 +130,7 @@ impl Untangle {
         };
         let evidence = Evidence {
             body: body.as_ref(),
+            rest: rest.as_ref(),
             keep: &keep,
             layers: &layers,
         };
@@ -211,7 +221,8 @@ impl Untangle {
     /// Nothing that is read may be overwritten, under whatever name, and nothing written twice.
     fn check_outputs(&self, tasks: &[Task]) -> Result<(), Failure> {
         let mut taken: Vec<&PathBuf> = tasks.iter().map(|t| &t.input).collect();
-        taken.extend(self.keep.iter().chain(&self.layers).chain(&self.body));
+        let evidence = [&self.keep, &self.layers, &self.body, &self.rest];
+        taken.extend(evidence.into_iter().flatten());
         for task in tasks {
             for path in [Some(&task.out), task.render.as_ref()]
                 .into_iter()
@@ -231,7 +242,12 @@ impl Untangle {
     }
 
     fn cure_one(&self, task: &Task, evidence: &Evidence<'_>) -> Result<Outcome, Failure> {
-        let &Evidence { body, keep, layers } = evidence;
+        let &Evidence {
+            body,
+            rest,
+            keep,
+            layers,
+        } = evidence;
         let file = inputs::read_one(&task.input)?;
         let (mesh, x) = together(&file, body)?;
         let count = file.positions.len();
@@ -256,7 +272,11 @@ impl Untangle {
         for &v in keep {
             is_kept[v] = true;
         }
-        let lengths = rest_lengths(&mesh, &x, &file);
+        let lengths = match rest {
+            Some(rest) => Some(lengths_of(rest, &file)?),
+            None => pattern_of(&file),
+        };
+        let lengths = lengths.map(|lengths| with_body(lengths, &mesh, &x));
         let patient = Patient {
             mesh: &mesh,
             x: &x,
@@ -267,6 +287,10 @@ impl Untangle {
         let settings = CureSettings {
             max_steps: self.steps,
             thickness: self.thickness,
+            hold: match rest {
+                Some(_) => Hold::Rest,
+                None => Hold::Given,
+            },
             ..CureSettings::default()
         };
         let cured = cure(patient, &settings)
@@ -374,18 +398,45 @@ fn together(cloth: &MeshFile, body: Option<&MeshFile>) -> Result<(Arc<Mesh>, Vec
     Ok((Arc::new(mesh), x))
 }
 
-/// Rest lengths by the cloth's pattern, if the file has one; those of a body as they are.
-fn rest_lengths(mesh: &Mesh, x: &[DVec3], file: &MeshFile) -> Option<Vec<[f64; 3]>> {
+/// Rest lengths by the cloth's pattern, if the file has one.
+fn pattern_of(file: &MeshFile) -> Option<Vec<[f64; 3]>> {
     let uv: Option<Vec<[DVec2; 3]>> = (0..file.faces.len())
         .map(|f| inputs::corners_in_pattern(file, f))
         .collect();
     let cloth = Mesh::new(file.positions.len(), file.faces.clone()).ok()?;
-    let mut lengths = pattern_lengths(&cloth, &file.positions, &uv?)?;
+    pattern_lengths(&cloth, &file.positions, &uv?)
+}
+
+/// Rest lengths by the same mesh in another shape.
+fn lengths_of(rest: &MeshFile, file: &MeshFile) -> Result<Vec<[f64; 3]>, Failure> {
+    let refused = |why: String| Failure::input(format!("{}: --rest: {why}", rest.path.display()));
+    let size = |mesh: &MeshFile| [mesh.positions.len(), mesh.faces.len()];
+    let [[vertices, triangles], [own_vertices, own_triangles]] = [rest, file].map(size);
+    if [vertices, triangles] != [own_vertices, own_triangles] {
+        return Err(refused(format!(
+            "{vertices} vertices and {triangles} triangles, but {} has {own_vertices} and {own_triangles}",
+            file.path.display()
+        )));
+    }
+    if let Some(face) = (0..triangles).find(|&f| rest.faces[f] != file.faces[f]) {
+        return Err(refused(format!(
+            "triangle {face} has the vertices {:?}, but in {} {:?}",
+            rest.faces[face],
+            file.path.display(),
+            file.faces[face]
+        )));
+    }
+    let mesh = Mesh::new(vertices, rest.faces.clone()).map_err(|e| refused(e.to_string()))?;
+    shape_lengths(&mesh, &rest.positions).map_err(|e| refused(e.to_string()))
+}
+
+/// Adds the lengths of a body, as they are.
+fn with_body(mut lengths: Vec<[f64; 3]>, mesh: &Mesh, x: &[DVec3]) -> Vec<[f64; 3]> {
     for face in &mesh.faces()[lengths.len()..] {
         let [a, b, c] = face.map(|v| x[v as usize]);
         lengths.push([a.distance(b), b.distance(c), c.distance(a)]);
     }
-    Some(lengths)
+    lengths
 }
 
 fn draw(file: &Path, mesh: &Mesh, before: &[DVec3], after: &[DVec3]) -> Result<(), Failure> {

@@ -5,7 +5,9 @@ use glam::{DVec2, DVec3};
 use super::{Beside, CallError, check_uv, check_vertices, in_mesh, together};
 use crate::geometry::Mesh;
 use crate::geometry::mesh::check_positions;
-use crate::untangle::{CureReport, CureSettings, Patient, Rest, cure, pattern_lengths};
+use crate::untangle::{
+    CureReport, CureSettings, Hold, Patient, Rest, cure, pattern_lengths, shape_lengths,
+};
 use crate::verify;
 
 /// What is known of a mesh to cure, beside its positions.
@@ -13,6 +15,8 @@ use crate::verify;
 pub struct Evidence {
     /// Pattern: parameters of each corner of each face.
     pub uv: Option<Vec<[DVec2; 3]>>,
+    /// Where the vertices were before the cloth was tangled: edges get the lengths back that they have there; instead of a pattern.
+    pub rest: Option<Vec<DVec3>>,
     /// Vertices that may not move.
     pub keep: Vec<u32>,
     /// Layer of each vertex; empty if nobody knows.
@@ -47,6 +51,7 @@ pub fn untangled(
 ) -> Result<Untangled, CallError> {
     let Evidence {
         uv,
+        rest,
         keep,
         mut layers,
         body,
@@ -69,7 +74,14 @@ pub fn untangled(
     }
     let cloth = Mesh::new(count, faces.clone()).map_err(in_mesh("F"))?;
     check_positions(&cloth, &x).map_err(in_mesh("V"))?;
-    let lengths = uv.and_then(|uv| pattern_lengths(&cloth, &x, &uv));
+    let hold = match rest {
+        Some(_) => Hold::Rest,
+        None => Hold::Given,
+    };
+    let lengths = match rest {
+        Some(rest) => Some(shape_lengths(&cloth, &rest).map_err(in_mesh("rest"))?),
+        None => uv.and_then(|uv| pattern_lengths(&cloth, &x, &uv)),
+    };
     let (beside, place) = match body {
         Some((beside, place)) => (Some(beside), place),
         None => (None, Vec::new()),
@@ -108,6 +120,7 @@ pub fn untangled(
     let settings = CureSettings {
         max_steps: max_steps.unwrap_or(defaults.max_steps),
         thickness,
+        hold,
         ..defaults
     };
     let cured = cure(patient, &settings).map_err(in_mesh("V"))?;

@@ -46,6 +46,8 @@ pub struct CureSettings {
     pub reach: f64,
     /// How the targets move the cloth.
     pub response: Response,
+    /// Which lengths edges are to have in the end.
+    pub hold: Hold,
     /// Distance to which layers that crossed are parted in the end, in metres, at most a quarter of an edge; 0 leaves them as near
     /// as they are.
     pub thickness: f64,
@@ -73,9 +75,20 @@ impl Default for CureSettings {
             stiffness: 2.0,
             reach: 1.0,
             response: Response::Relax,
+            hold: Hold::Given,
             thickness: 0.0,
         }
     }
+}
+
+/// Which lengths edges are to have in the end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Hold {
+    /// Those that they came in with, within 10 % of those at rest on the wrong side: a pattern is not the cloth as it hangs.
+    #[default]
+    Given,
+    /// Those at rest: the undeformed cloth is the cloth as it was before it was tangled.
+    Rest,
 }
 
 /// What is to be cured.
@@ -237,8 +250,12 @@ pub fn cure(patient: Patient<'_>, settings: &CureSettings) -> Result<Cured, Mesh
     let lengths: Vec<[f64; 3]> = (0..mesh.faces().len() as u32)
         .map(|f| rest.lengths(mesh, x, f))
         .collect();
-    let length = |e: &[u32; 2]| x[e[0] as usize].distance(x[e[1] as usize]);
-    let edges: Vec<f64> = mesh.edges().iter().map(length).collect();
+    let came = |e: &[u32; 2]| x[e[0] as usize].distance(x[e[1] as usize]);
+    let at_rest = |e: u32| rest.edge_length(mesh, x, e);
+    let edges: Vec<f64> = match settings.hold {
+        Hold::Given => mesh.edges().iter().map(came).collect(),
+        Hold::Rest => (0..mesh.edges().len() as u32).map(at_rest).collect(),
+    };
     let is_fixed: Vec<bool> = (0..mesh.vertex_count())
         .map(|v| mesh.is_obstacle(v as u32) || keep.get(v) == Some(&true))
         .collect();

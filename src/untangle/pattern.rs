@@ -1,8 +1,9 @@
-//! Whether texture coordinates are the pattern that a cloth was cut by, or something else.
+//! Lengths at rest: from another shape of the cloth, or from texture coordinates, if these are the pattern that it was cut by.
 
 use glam::{DVec2, DVec3};
 
-use crate::geometry::Mesh;
+use crate::geometry::mesh::check_positions;
+use crate::geometry::{Mesh, MeshError};
 
 /// An edge agrees with the pattern if its length does within this share: more than cloth stretches, less than the distortion of a
 /// texture.
@@ -50,6 +51,24 @@ pub fn pattern_lengths(mesh: &Mesh, x: &[DVec3], uv: &[[DVec2; 3]]) -> Option<Ve
             .map(|face| sides(face).map(|(flat, _)| scale * flat))
             .collect(),
     )
+}
+
+/// Rest lengths of each face's sides from the positions of the same mesh as it was before it was tangled, in metres.
+///
+/// # Errors
+/// Positions that are missing, not finite or out of range; an edge that has no length.
+pub fn shape_lengths(mesh: &Mesh, shape: &[DVec3]) -> Result<Vec<[f64; 3]>, MeshError> {
+    check_positions(mesh, shape)?;
+    let at = |v: u32| shape[v as usize];
+    let is_point = |[a, b]: &&[u32; 2]| at(*a) == at(*b);
+    match mesh.edges().iter().find(is_point) {
+        Some(&edge) => Err(MeshError::NoLength { edge }),
+        None => Ok(mesh
+            .faces()
+            .iter()
+            .map(|&[a, b, c]| [(a, b), (b, c), (c, a)].map(|(p, q)| at(p).distance(at(q))))
+            .collect()),
+    }
 }
 
 #[cfg(test)]
