@@ -11,7 +11,7 @@ use percale::geometry::{Body, BodyKind, Mesh};
 use percale::io::{self, MeshFile, write_atomically};
 use percale::render::{self, Colour, Image, contact_sheet};
 use percale::untangle::{
-    CureReport, CureSettings, Hold, Patient, Rest, cure, pattern_lengths, shape_lengths,
+    CureReport, CureSettings, Patient, Rest, cure, edge_lengths, pattern_lengths,
 };
 use percale::verify;
 use serde::Serialize;
@@ -52,8 +52,7 @@ pub(crate) struct Untangle {
     /// A body that the cloth must be outside of; it never moves, and what it does with itself does not count
     #[arg(long, value_name = "MESH")]
     body: Option<PathBuf>,
-    /// The same mesh before it was tangled, for example as it hung: edges around what crossed get the lengths back that they have there. Only its
-    /// positions count, not where it is; instead of a pattern in the texture coordinates
+    /// The same mesh before it was tangled, for example as it hung: edges around what crossed get the lengths back that they have there
     #[arg(long, value_name = "MESH")]
     rest: Option<PathBuf>,
     /// Meshes that are cured at the same time
@@ -272,25 +271,22 @@ impl Untangle {
         for &v in keep {
             is_kept[v] = true;
         }
-        let lengths = match rest {
-            Some(rest) => Some(lengths_of(rest, &file)?),
-            None => pattern_of(&file),
+        let lengths = rest_lengths(&mesh, &x, &file);
+        let held = match rest {
+            Some(rest) => held_lengths(rest, &file, &mesh, &x)?,
+            None => Vec::new(),
         };
-        let lengths = lengths.map(|lengths| with_body(lengths, &mesh, &x));
         let patient = Patient {
             mesh: &mesh,
             x: &x,
             rest: lengths.as_deref().map_or(Rest::Unknown, Rest::Lengths),
             keep: &is_kept,
             layers: &layers,
+            lengths: &held,
         };
         let settings = CureSettings {
             max_steps: self.steps,
             thickness: self.thickness,
-            hold: match rest {
-                Some(_) => Hold::Rest,
-                None => Hold::Given,
-            },
             ..CureSettings::default()
         };
         let cured = cure(patient, &settings)
@@ -398,17 +394,27 @@ fn together(cloth: &MeshFile, body: Option<&MeshFile>) -> Result<(Arc<Mesh>, Vec
     Ok((Arc::new(mesh), x))
 }
 
-/// Rest lengths by the cloth's pattern, if the file has one.
-fn pattern_of(file: &MeshFile) -> Option<Vec<[f64; 3]>> {
+/// Rest lengths by the cloth's pattern, if the file has one; those of a body as they are.
+fn rest_lengths(mesh: &Mesh, x: &[DVec3], file: &MeshFile) -> Option<Vec<[f64; 3]>> {
     let uv: Option<Vec<[DVec2; 3]>> = (0..file.faces.len())
         .map(|f| inputs::corners_in_pattern(file, f))
         .collect();
     let cloth = Mesh::new(file.positions.len(), file.faces.clone()).ok()?;
-    pattern_lengths(&cloth, &file.positions, &uv?)
+    let mut lengths = pattern_lengths(&cloth, &file.positions, &uv?)?;
+    for face in &mesh.faces()[lengths.len()..] {
+        let [a, b, c] = face.map(|v| x[v as usize]);
+        lengths.push([a.distance(b), b.distance(c), c.distance(a)]);
+    }
+    Some(lengths)
 }
 
-/// Rest lengths by the same mesh in another shape.
-fn lengths_of(rest: &MeshFile, file: &MeshFile) -> Result<Vec<[f64; 3]>, Failure> {
+/// Lengths of all edges, those of cloth by the same mesh in another shape.
+fn held_lengths(
+    rest: &MeshFile,
+    file: &MeshFile,
+    mesh: &Mesh,
+    x: &[DVec3],
+) -> Result<Vec<f64>, Failure> {
     let refused = |why: String| Failure::input(format!("{}: --rest: {why}", rest.path.display()));
     let size = |mesh: &MeshFile| [mesh.positions.len(), mesh.faces.len()];
     let [[vertices, triangles], [own_vertices, own_triangles]] = [rest, file].map(size);
@@ -426,17 +432,8 @@ fn lengths_of(rest: &MeshFile, file: &MeshFile) -> Result<Vec<[f64; 3]>, Failure
             file.faces[face]
         )));
     }
-    let mesh = Mesh::new(vertices, rest.faces.clone()).map_err(|e| refused(e.to_string()))?;
-    shape_lengths(&mesh, &rest.positions).map_err(|e| refused(e.to_string()))
-}
-
-/// Adds the lengths of a body, as they are.
-fn with_body(mut lengths: Vec<[f64; 3]>, mesh: &Mesh, x: &[DVec3]) -> Vec<[f64; 3]> {
-    for face in &mesh.faces()[lengths.len()..] {
-        let [a, b, c] = face.map(|v| x[v as usize]);
-        lengths.push([a.distance(b), b.distance(c), c.distance(a)]);
-    }
-    lengths
+    let shape = [&rest.positions[..], &x[vertices..]].concat();
+    edge_lengths(mesh, &shape).map_err(|e| refused(e.to_string()))
 }
 
 fn draw(file: &Path, mesh: &Mesh, before: &[DVec3], after: &[DVec3]) -> Result<(), Failure> {

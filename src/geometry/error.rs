@@ -87,7 +87,10 @@ pub enum MeshError {
     },
 
     /// An edge of a shape at rest has its ends in one place.
-    #[error("the edge between the vertices {} and {} has no length", edge[0], edge[1])]
+    #[error(
+        "the edge between the vertices {} and {} has no length; its ends are in one place",
+        edge[0], edge[1]
+    )]
     NoLength {
         /// Its ends, from 0.
         edge: [u32; 2],

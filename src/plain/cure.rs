@@ -6,7 +6,7 @@ use super::{Beside, CallError, check_uv, check_vertices, in_mesh, together};
 use crate::geometry::Mesh;
 use crate::geometry::mesh::check_positions;
 use crate::untangle::{
-    CureReport, CureSettings, Hold, Patient, Rest, cure, pattern_lengths, shape_lengths,
+    CureReport, CureSettings, Patient, Rest, cure, edge_lengths, pattern_lengths,
 };
 use crate::verify;
 
@@ -15,7 +15,7 @@ use crate::verify;
 pub struct Evidence {
     /// Pattern: parameters of each corner of each face.
     pub uv: Option<Vec<[DVec2; 3]>>,
-    /// Where the vertices were before the cloth was tangled: edges get the lengths back that they have there; instead of a pattern.
+    /// Where the vertices were before the cloth was tangled: edges get the lengths back that they have there.
     pub rest: Option<Vec<DVec3>>,
     /// Vertices that may not move.
     pub keep: Vec<u32>,
@@ -74,14 +74,7 @@ pub fn untangled(
     }
     let cloth = Mesh::new(count, faces.clone()).map_err(in_mesh("F"))?;
     check_positions(&cloth, &x).map_err(in_mesh("V"))?;
-    let hold = match rest {
-        Some(_) => Hold::Rest,
-        None => Hold::Given,
-    };
-    let lengths = match rest {
-        Some(rest) => Some(shape_lengths(&cloth, &rest).map_err(in_mesh("rest"))?),
-        None => uv.and_then(|uv| pattern_lengths(&cloth, &x, &uv)),
-    };
+    let lengths = uv.and_then(|uv| pattern_lengths(&cloth, &x, &uv));
     let (beside, place) = match body {
         Some((beside, place)) => (Some(beside), place),
         None => (None, Vec::new()),
@@ -102,6 +95,14 @@ pub fn untangled(
         }
         lengths
     });
+    let held = match rest {
+        Some(mut rest) => {
+            check_positions(&cloth, &rest).map_err(in_mesh("rest"))?;
+            rest.extend(&all[count..]);
+            edge_lengths(&mesh, &rest).map_err(in_mesh("rest"))?
+        }
+        None => Vec::new(),
+    };
     if !layers.is_empty() {
         layers.resize(all.len(), 0); // a body has an inside, and needs no layer
     }
@@ -115,12 +116,12 @@ pub fn untangled(
         rest: lengths.as_deref().map_or(Rest::Unknown, Rest::Lengths),
         keep: &is_kept,
         layers: &layers,
+        lengths: &held,
     };
     let defaults = CureSettings::default();
     let settings = CureSettings {
         max_steps: max_steps.unwrap_or(defaults.max_steps),
         thickness,
-        hold,
         ..defaults
     };
     let cured = cure(patient, &settings).map_err(in_mesh("V"))?;

@@ -46,8 +46,6 @@ pub struct CureSettings {
     pub reach: f64,
     /// How the targets move the cloth.
     pub response: Response,
-    /// Which lengths edges are to have in the end.
-    pub hold: Hold,
     /// Distance to which layers that crossed are parted in the end, in metres, at most a quarter of an edge; 0 leaves them as near
     /// as they are.
     pub thickness: f64,
@@ -75,20 +73,9 @@ impl Default for CureSettings {
             stiffness: 2.0,
             reach: 1.0,
             response: Response::Relax,
-            hold: Hold::Given,
             thickness: 0.0,
         }
     }
-}
-
-/// Which lengths edges are to have in the end.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Hold {
-    /// Those that they came in with, within 10 % of those at rest on the wrong side: a pattern is not the cloth as it hangs.
-    #[default]
-    Given,
-    /// Those at rest: the undeformed cloth is the cloth as it was before it was tangled.
-    Rest,
 }
 
 /// What is to be cured.
@@ -105,6 +92,9 @@ pub struct Patient<'a> {
     /// Layers, an entry for each vertex; empty if nobody knows. Of two pieces of cloth that of the higher layer belongs on the side to which the faces of
     /// the other look; equal layers say nothing.
     pub layers: &'a [i32],
+    /// Lengths that edges are to have in the end, an entry for each, in metres: those of the cloth before it was tangled
+    /// ([`edge_lengths`](super::edge_lengths)); empty if they are right as they are.
+    pub lengths: &'a [f64],
 }
 
 /// A cured mesh.
@@ -213,7 +203,7 @@ pub struct CureSeconds {
 /// Positions that are missing, not finite or out of range.
 ///
 /// # Panics
-/// If `keep`, layers or a rest shape are given, but not for everything.
+/// If `keep`, layers, lengths or a rest shape are given, but not for everything.
 pub fn cure(patient: Patient<'_>, settings: &CureSettings) -> Result<Cured, MeshError> {
     let Patient {
         mesh,
@@ -221,6 +211,7 @@ pub fn cure(patient: Patient<'_>, settings: &CureSettings) -> Result<Cured, Mesh
         rest,
         keep,
         layers,
+        lengths: held,
     } = patient;
     let count = mesh.vertex_count();
     assert!(
@@ -228,6 +219,11 @@ pub fn cure(patient: Patient<'_>, settings: &CureSettings) -> Result<Cured, Mesh
             .iter()
             .all(|n| [0, count].contains(n)),
         "an entry for every vertex"
+    );
+    let is_held = !held.is_empty();
+    assert!(
+        !is_held || held.len() == mesh.edges().len(),
+        "a length for every edge"
     );
     check_positions(mesh, x)?;
     let mut collider = Collider::new(mesh);
@@ -250,12 +246,8 @@ pub fn cure(patient: Patient<'_>, settings: &CureSettings) -> Result<Cured, Mesh
     let lengths: Vec<[f64; 3]> = (0..mesh.faces().len() as u32)
         .map(|f| rest.lengths(mesh, x, f))
         .collect();
-    let came = |e: &[u32; 2]| x[e[0] as usize].distance(x[e[1] as usize]);
-    let at_rest = |e: u32| rest.edge_length(mesh, x, e);
-    let edges: Vec<f64> = match settings.hold {
-        Hold::Given => mesh.edges().iter().map(came).collect(),
-        Hold::Rest => (0..mesh.edges().len() as u32).map(at_rest).collect(),
-    };
+    let length = |e: &[u32; 2]| x[e[0] as usize].distance(x[e[1] as usize]);
+    let edges: Vec<f64> = mesh.edges().iter().map(length).collect();
     let is_fixed: Vec<bool> = (0..mesh.vertex_count())
         .map(|v| mesh.is_obstacle(v as u32) || keep.get(v) == Some(&true))
         .collect();
@@ -265,6 +257,7 @@ pub fn cure(patient: Patient<'_>, settings: &CureSettings) -> Result<Cured, Mesh
             mesh,
             shape: x,
             lengths: &edges,
+            held: is_held.then_some(held),
             rest: Rest::Lengths(&lengths),
             is_fixed: &is_fixed,
             loose: &[],
@@ -272,7 +265,7 @@ pub fn cure(patient: Patient<'_>, settings: &CureSettings) -> Result<Cured, Mesh
         settings,
         orientation: orientation.as_deref(),
         layers,
-        knows_lengths: !matches!(patient.rest, Rest::Unknown),
+        knows_lengths: is_held || !matches!(patient.rest, Rest::Unknown),
     };
     let mut ended = work.run_and_release(&mut collider, first, &mut report)?;
     if !ended.crossings.faces.is_empty() && report.steps < settings.max_steps {
@@ -417,19 +410,25 @@ impl Work<'_> {
     }
 
     /// Ends of edges that are caught: longer or shorter by too much than they came in. What came in stretched is not caught if it is near its length at rest
-    /// now; what came in short is, for it was folded between its vertices.
+    /// now; what came in short is, for it was folded between its vertices. Where the lengths to be had are known, nothing else counts.
     fn caught(&self, x: &[DVec3]) -> Vec<u32> {
         let Cloth {
             mesh,
             shape,
             rest,
             lengths,
+            held,
             ..
         } = self.cloth;
         let is_caught = |edge: u32| {
             let [a, b] = mesh.edges()[edge as usize].map(|v| x[v as usize]);
             let (now, came) = (a.distance(b), lengths[edge as usize]);
             let is_off = |length: f64| (now / length - 1.0).abs() > finish::CAUGHT;
+            if let Some(held) = held {
+                let is_free = |v: &u32| !self.cloth.is_fixed[*v as usize];
+                return mesh.edges()[edge as usize].iter().any(is_free)
+                    && is_off(held[edge as usize]);
+            }
             let mut around = mesh.faces_of_edge(edge).iter();
             is_off(came)
                 && around.all(|&face| {

@@ -53,12 +53,12 @@ mod winding;
 
 pub use attract::{Aim, Sides};
 pub use cure::{
-    CureReport, CureSeconds, CureSettings, Cured, Hold, Left, Patient, Reason, Response, cure,
+    CureReport, CureSeconds, CureSettings, Cured, Left, Patient, Reason, Response, cure,
 };
 pub use export::PathSummary;
 pub use list::RINGS;
 pub use paths::{Contour, Kind, Path, PathKind, Spot};
-pub use pattern::{pattern_lengths, shape_lengths};
+pub use pattern::{edge_lengths, pattern_lengths};
 pub use pulls::{Point, Pull, Targets};
 pub use regions::Inside;
 pub use segments::{Crossing, End, Location, Segment, Segments};
@@ -104,17 +104,6 @@ impl Rest<'_> {
             }
             Self::Lengths(lengths) => lengths[face as usize],
         }
-    }
-
-    /// Length of an edge: the mean of those that the faces around it give it.
-    fn edge_length(&self, mesh: &Mesh, x: &[DVec3], edge: u32) -> f64 {
-        let around = mesh.faces_of_edge(edge);
-        let of = |face: u32| {
-            let sides = mesh.face_edges()[face as usize];
-            let k = sides.iter().position(|&e| e == edge);
-            self.lengths(mesh, x, face)[k.expect("a face around the edge")]
-        };
-        around.iter().map(|&f| of(f)).sum::<f64>() / around.len() as f64
     }
 }
 

@@ -53,22 +53,20 @@ pub fn pattern_lengths(mesh: &Mesh, x: &[DVec3], uv: &[[DVec2; 3]]) -> Option<Ve
     )
 }
 
-/// Rest lengths of each face's sides from the positions of the same mesh as it was before it was tangled, in metres.
+/// Lengths of the edges in another shape of the mesh, as [`Patient::lengths`](super::Patient::lengths) wants them, in metres.
 ///
 /// # Errors
-/// Positions that are missing, not finite or out of range; an edge that has no length.
-pub fn shape_lengths(mesh: &Mesh, shape: &[DVec3]) -> Result<Vec<[f64; 3]>, MeshError> {
+/// Positions that are missing, not finite or out of range; an edge of cloth that has no length.
+pub fn edge_lengths(mesh: &Mesh, shape: &[DVec3]) -> Result<Vec<f64>, MeshError> {
     check_positions(mesh, shape)?;
-    let at = |v: u32| shape[v as usize];
-    let is_point = |[a, b]: &&[u32; 2]| at(*a) == at(*b);
-    match mesh.edges().iter().find(is_point) {
-        Some(&edge) => Err(MeshError::NoLength { edge }),
-        None => Ok(mesh
-            .faces()
-            .iter()
-            .map(|&[a, b, c]| [(a, b), (b, c), (c, a)].map(|(p, q)| at(p).distance(at(q))))
-            .collect()),
-    }
+    let length = |&edge: &[u32; 2]| {
+        let [a, b] = edge.map(|v| shape[v as usize]);
+        match a == b && !mesh.is_obstacle(edge[0]) {
+            true => Err(MeshError::NoLength { edge }),
+            false => Ok(a.distance(b)),
+        }
+    };
+    mesh.edges().iter().map(length).collect()
 }
 
 #[cfg(test)]

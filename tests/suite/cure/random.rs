@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use percale::geometry::{Mesh, crossing_faces};
 use percale::scene::tangles::known::known;
-use percale::untangle::{CureSettings, Hold, Patient, Rest, cure, shape_lengths};
+use percale::untangle::{CureSettings, Patient, Rest, cure, edge_lengths};
 use percale::verify::audit;
 
 use super::laws::cured;
@@ -38,7 +38,7 @@ fn lengths_at_rest_come_back_if_they_are_those_before_the_tangle() {
     for case in [0, 1, 3, 4] {
         let known = known(case);
         let mesh = Arc::new(Mesh::new(known.truth.len(), known.faces.clone()).unwrap());
-        let lengths = shape_lengths(&mesh, &known.truth).unwrap();
+        let lengths = edge_lengths(&mesh, &known.truth).unwrap();
         let strain = |x: &[glam::DVec3], [a, b]: [u32; 2]| {
             let length = |x: &[glam::DVec3]| x[a as usize].distance(x[b as usize]);
             (length(x) / length(&known.truth) - 1.0).abs()
@@ -50,15 +50,12 @@ fn lengths_at_rest_come_back_if_they_are_those_before_the_tangle() {
         let patient = Patient {
             mesh: &mesh,
             x: &known.tangled,
-            rest: Rest::Lengths(&lengths),
+            rest: Rest::Parameters(&known.uv),
             keep: &[],
             layers: &[],
+            lengths: &lengths,
         };
-        let settings = CureSettings {
-            hold: Hold::Rest,
-            ..CureSettings::default()
-        };
-        let result = cure(patient, &settings).unwrap();
+        let result = cure(patient, &CureSettings::default()).unwrap();
         let left = audit::intersections(&mesh, &result.positions);
         assert_eq!(left, Vec::<[u32; 2]>::new(), "case {case}");
         let [before, after] = [&known.tangled, &result.positions].map(|x| largest(x));
