@@ -82,6 +82,7 @@ typedef struct percale_evidence {
   const uint32_t *keep;  /* vertices that may not move */
   size_t keep_count;
   const int32_t *layers; /* one number for each vertex: the higher lies outside */
+  const double *rest;    /* three numbers for each vertex: the same mesh before it was tangled, whose lengths edges get back */
   const double *body;    /* positions of something that the cloth must be outside of, and its faces, numbered from 0 */
   size_t body_vertices;
   const uint32_t *body_faces;

@@ -60,6 +60,7 @@ pub struct Evidence {
     keep: *const u32,
     keep_count: usize,
     layers: *const i32,
+    rest: *const f64,
     body: *const f64,
     body_vertices: usize,
     body_faces: *const u32,
@@ -94,6 +95,10 @@ impl Evidence {
                 layers: match self.layers.is_null() {
                     true => Vec::new(),
                     false => list("layers", self.layers, vertices)?,
+                },
+                rest: match self.rest.is_null() {
+                    true => None,
+                    false => Some(vectors("rest", self.rest, vertices)?),
                 },
                 body,
                 thickness: self.thickness,

@@ -10,7 +10,9 @@ use glam::{DVec2, DVec3};
 use percale::geometry::{Body, BodyKind, Mesh};
 use percale::io::{self, MeshFile, write_atomically};
 use percale::render::{self, Colour, Image, contact_sheet};
-use percale::untangle::{CureReport, CureSettings, Patient, Rest, cure, pattern_lengths};
+use percale::untangle::{
+    CureReport, CureSettings, Patient, Rest, cure, edge_lengths, pattern_lengths,
+};
 use percale::verify;
 use serde::Serialize;
 
@@ -50,6 +52,9 @@ pub(crate) struct Untangle {
     /// A body that the cloth must be outside of; it never moves, and what it does with itself does not count
     #[arg(long, value_name = "MESH")]
     body: Option<PathBuf>,
+    /// The same mesh before it was tangled, for example as it hung: edges around what crossed get the lengths back that they have there
+    #[arg(long, value_name = "MESH")]
+    rest: Option<PathBuf>,
     /// Meshes that are cured at the same time
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = jobs)]
     jobs: usize,
@@ -87,6 +92,8 @@ struct Task {
 /// What is known beside the meshes.
 struct Evidence<'a> {
     body: Option<&'a MeshFile>,
+    /// As they were before they were tangled.
+    rest: Option<&'a MeshFile>,
     /// Vertices that may not move.
     keep: &'a [usize],
     /// Of each vertex, or empty.
@@ -111,6 +118,7 @@ impl Untangle {
         let tasks = self.tasks()?;
         self.check_outputs(&tasks)?;
         let body = self.body.as_ref().map(io::read).transpose()?;
+        let rest = self.rest.as_ref().map(inputs::read_one).transpose()?;
         let keep = match &self.keep {
             Some(path) => numbers::<usize>(path)?,
             None => Vec::new(),
@@ -121,6 +129,7 @@ impl Untangle {
         };
         let evidence = Evidence {
             body: body.as_ref(),
+            rest: rest.as_ref(),
             keep: &keep,
             layers: &layers,
         };
@@ -211,7 +220,8 @@ impl Untangle {
     /// Nothing that is read may be overwritten, under whatever name, and nothing written twice.
     fn check_outputs(&self, tasks: &[Task]) -> Result<(), Failure> {
         let mut taken: Vec<&PathBuf> = tasks.iter().map(|t| &t.input).collect();
-        taken.extend(self.keep.iter().chain(&self.layers).chain(&self.body));
+        let evidence = [&self.keep, &self.layers, &self.body, &self.rest];
+        taken.extend(evidence.into_iter().flatten());
         for task in tasks {
             for path in [Some(&task.out), task.render.as_ref()]
                 .into_iter()
@@ -231,7 +241,12 @@ impl Untangle {
     }
 
     fn cure_one(&self, task: &Task, evidence: &Evidence<'_>) -> Result<Outcome, Failure> {
-        let &Evidence { body, keep, layers } = evidence;
+        let &Evidence {
+            body,
+            rest,
+            keep,
+            layers,
+        } = evidence;
         let file = inputs::read_one(&task.input)?;
         let (mesh, x) = together(&file, body)?;
         let count = file.positions.len();
@@ -257,12 +272,17 @@ impl Untangle {
             is_kept[v] = true;
         }
         let lengths = rest_lengths(&mesh, &x, &file);
+        let held = match rest {
+            Some(rest) => held_lengths(rest, &file, &mesh, &x)?,
+            None => Vec::new(),
+        };
         let patient = Patient {
             mesh: &mesh,
             x: &x,
             rest: lengths.as_deref().map_or(Rest::Unknown, Rest::Lengths),
             keep: &is_kept,
             layers: &layers,
+            lengths: &held,
         };
         let settings = CureSettings {
             max_steps: self.steps,
@@ -386,6 +406,36 @@ fn rest_lengths(mesh: &Mesh, x: &[DVec3], file: &MeshFile) -> Option<Vec<[f64; 3
         lengths.push([a.distance(b), b.distance(c), c.distance(a)]);
     }
     Some(lengths)
+}
+
+/// Lengths of all edges, those of cloth by the same mesh in another shape.
+fn held_lengths(
+    rest: &MeshFile,
+    file: &MeshFile,
+    mesh: &Mesh,
+    x: &[DVec3],
+) -> Result<Vec<f64>, Failure> {
+    let refused = |why: String| Failure::input(format!("{}: --rest: {why}", rest.path.display()));
+    let vertices = file.positions.len();
+    if rest.positions.len() != vertices {
+        return Err(refused(format!(
+            "{} vertices, but {} has {vertices}",
+            rest.positions.len(),
+            file.path.display()
+        )));
+    }
+    // how polygons are cut depends on their shape; what counts is how they are cut in the tangled mesh
+    let is_same = match (&rest.polygons, &file.polygons) {
+        (Some(polygons), Some(own)) => polygons == own,
+        (None, None) => rest.faces == file.faces,
+        _ => false,
+    };
+    if !is_same {
+        let file = file.path.display();
+        return Err(refused(format!("its faces are not those of {file}")));
+    }
+    let shape = [&rest.positions[..], &x[vertices..]].concat();
+    edge_lengths(mesh, &shape).map_err(|e| refused(e.to_string()))
 }
 
 fn draw(file: &Path, mesh: &Mesh, before: &[DVec3], after: &[DVec3]) -> Result<(), Failure> {

@@ -116,13 +116,15 @@ def untangle(
     keep: ArrayLike | None = None,
     layers: ArrayLike | None = None,
     body: tuple[ArrayLike, ArrayLike] | None = None,
+    rest: ArrayLike | None = None,
     thickness: float = 0.0,
     max_steps: int | None = None,
 ) -> tuple[Vectors, Report]:
     """Moves a mesh until nothing crosses, or until nothing helps: positions (n, 3), and what happened.
 
     `keep` are vertices that may not move (numbers, or a mask), `layers` a whole number for each vertex (the higher lies outside),
-    `body` positions and faces of something that the cloth must be outside of, `thickness` the distance in metres to which layers
+    `body` positions and faces of something that the cloth must be outside of, `rest` positions (n, 3) of the same mesh before it was
+    tangled, so that edges around what crossed get the lengths back that they have there, `thickness` the distance in metres to which layers
     that crossed are parted. `report["certified"]` says whether nothing crosses now; `report["left"]` lists what does.
 
     >>> import percale
@@ -143,6 +145,7 @@ def untangle(
         None if keep is None else _mask("keep", keep, len(x)),
         None if layers is None else _arrays.whole("layers", layers),
         body,
+        None if rest is None else _arrays.positions("rest", rest),
         _arrays.number("thickness", thickness),
         None if max_steps is None else _arrays.count("max_steps", max_steps),
     )

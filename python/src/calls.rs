@@ -193,10 +193,12 @@ pub(crate) fn untangle<'py>(
     keep: Option<&Bound<'py, PyAny>>,
     layers: Option<&Bound<'py, PyAny>>,
     body: Option<(Bound<'py, PyAny>, Bound<'py, PyAny>)>,
+    rest: Option<&Bound<'py, PyAny>>,
     thickness: f64,
     max_steps: Option<u32>,
 ) -> PyResult<(Bound<'py, PyArray2<f64>>, Bound<'py, PyAny>)> {
     let (x, f) = (vectors("V", v)?, faces("F", f)?);
+    let rest = rest.map(|rest| vectors("rest", rest)).transpose()?;
     let keep = keep.map(|keep| indices("keep", keep)).transpose()?;
     let layers = match layers {
         Some(layers) => numbers("layers", layers)?
@@ -221,6 +223,7 @@ pub(crate) fn untangle<'py>(
     };
     let evidence = Evidence {
         uv: uv_of(uv)?,
+        rest,
         keep: keep.unwrap_or_default(),
         layers,
         body,

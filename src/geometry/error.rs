@@ -86,6 +86,16 @@ pub enum MeshError {
         position: DVec3,
     },
 
+    /// An edge of a shape at rest has its ends in one place.
+    #[error(
+        "the edge between the vertices {} and {} has no length; its ends are in one place",
+        edge[0], edge[1]
+    )]
+    NoLength {
+        /// Its ends, from 0.
+        edge: [u32; 2],
+    },
+
     /// Positions and topology do not belong together.
     #[error("{positions} positions for {vertex_count} vertices; both must come from the same mesh")]
     PositionCount {

@@ -5,7 +5,9 @@ use glam::{DVec2, DVec3};
 use super::{Beside, CallError, check_uv, check_vertices, in_mesh, together};
 use crate::geometry::Mesh;
 use crate::geometry::mesh::check_positions;
-use crate::untangle::{CureReport, CureSettings, Patient, Rest, cure, pattern_lengths};
+use crate::untangle::{
+    CureReport, CureSettings, Patient, Rest, cure, edge_lengths, pattern_lengths,
+};
 use crate::verify;
 
 /// What is known of a mesh to cure, beside its positions.
@@ -13,6 +15,8 @@ use crate::verify;
 pub struct Evidence {
     /// Pattern: parameters of each corner of each face.
     pub uv: Option<Vec<[DVec2; 3]>>,
+    /// Where the vertices were before the cloth was tangled: edges get the lengths back that they have there.
+    pub rest: Option<Vec<DVec3>>,
     /// Vertices that may not move.
     pub keep: Vec<u32>,
     /// Layer of each vertex; empty if nobody knows.
@@ -47,6 +51,7 @@ pub fn untangled(
 ) -> Result<Untangled, CallError> {
     let Evidence {
         uv,
+        rest,
         keep,
         mut layers,
         body,
@@ -90,6 +95,14 @@ pub fn untangled(
         }
         lengths
     });
+    let held = match rest {
+        Some(mut rest) => {
+            check_positions(&cloth, &rest).map_err(in_mesh("rest"))?;
+            rest.extend(&all[count..]);
+            edge_lengths(&mesh, &rest).map_err(in_mesh("rest"))?
+        }
+        None => Vec::new(),
+    };
     if !layers.is_empty() {
         layers.resize(all.len(), 0); // a body has an inside, and needs no layer
     }
@@ -103,6 +116,7 @@ pub fn untangled(
         rest: lengths.as_deref().map_or(Rest::Unknown, Rest::Lengths),
         keep: &is_kept,
         layers: &layers,
+        lengths: &held,
     };
     let defaults = CureSettings::default();
     let settings = CureSettings {

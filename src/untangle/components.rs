@@ -71,6 +71,8 @@ pub(super) struct Component {
     is_worth_it: bool,
     /// Whether all methods have been tried in vain.
     pub(super) is_given_up: bool,
+    /// Whether it was claimed just now, and has no relaxation yet.
+    is_new: bool,
 }
 
 /// All components of a mesh.
@@ -90,6 +92,8 @@ pub(super) struct Cloth<'a> {
     pub(super) shape: &'a [DVec3],
     /// Lengths of the edges as they came in, m.
     pub(super) lengths: &'a [f64],
+    /// Lengths that they are to have in the end, if those are others.
+    pub(super) held: Option<&'a [f64]>,
     pub(super) rest: super::Rest<'a>,
     pub(super) is_fixed: &'a [bool],
     /// Vertices around which bends are not kept, ascending.
@@ -106,6 +110,8 @@ impl Components {
     }
 
     /// Hands the intersections to components: new ones where there are none, joined ones where they meet.
+    ///
+    /// What is dear, the relaxation, is made once in the end: thousands of intersections may be joined one after the other.
     pub(super) fn assign(&mut self, cloth: &Cloth<'_>, x: &[DVec3], analysis: &Analysis) {
         for component in self.all.iter_mut().flatten() {
             component.contours.clear();
@@ -117,7 +123,7 @@ impl Components {
             let component = if first != NONE && core.iter().all(|&v| self.of[v as usize] == first) {
                 first
             } else {
-                self.claim(cloth, x, core, RINGS + depth)
+                self.claim(cloth.mesh, core, RINGS + depth)
             };
             let contour = &analysis.contours[number as usize];
             let component = self.all[component as usize].as_mut();
@@ -126,11 +132,15 @@ impl Components {
             component.now.crossings += contour.segment_count;
             component.now.length += contour.length;
         }
+        let Self { all, slots, .. } = self;
+        for component in all.iter_mut().flatten().filter(|c| c.is_new) {
+            component.complete(cloth, x, slots);
+        }
     }
 
-    /// Makes the vertices and some rings around them a component, with all components that they meet.
-    fn claim(&mut self, cloth: &Cloth<'_>, x: &[DVec3], core: Vec<u32>, rings: u32) -> u32 {
-        let mut vertices = grown(cloth.mesh, core, rings);
+    /// Makes the vertices and some rings around them a component, with all components that they meet; it is still to be completed.
+    fn claim(&mut self, mesh: &Mesh, core: Vec<u32>, rings: u32) -> u32 {
+        let mut vertices = grown(mesh, core, rings);
         let mut met: Vec<u32> = vertices.iter().map(|&v| self.of[v as usize]).collect();
         met.sort_unstable();
         met.dedup();
@@ -146,22 +156,14 @@ impl Components {
             now.crossings += joined.now.crossings;
             now.length += joined.now.length;
         }
-        vertices.sort_unstable();
-        vertices.dedup();
         let number = self.all.len() as u32;
         for &v in &vertices {
             self.of[v as usize] = number;
         }
-        let free = vertices
-            .iter()
-            .copied()
-            .filter(|&v| !cloth.is_fixed[v as usize])
-            .collect();
-        let relaxation = Relaxation::new(cloth, free, &mut self.slots);
         self.all.push(Some(Component {
-            best_x: vertices.iter().map(|&v| x[v as usize]).collect(),
+            best_x: Vec::new(),
             vertices,
-            relaxation,
+            relaxation: Relaxation::default(),
             contours,
             now,
             best: Measure {
@@ -174,6 +176,7 @@ impl Components {
             method: 0,
             is_worth_it: false,
             is_given_up: false,
+            is_new: true,
         }));
         number
     }
@@ -230,6 +233,17 @@ pub(super) enum Turn {
 }
 
 impl Component {
+    /// Makes the relaxation of what was claimed.
+    fn complete(&mut self, cloth: &Cloth<'_>, x: &[DVec3], slots: &mut [u32]) {
+        self.is_new = false;
+        self.vertices.sort_unstable();
+        self.vertices.dedup();
+        let free = self.vertices.iter().copied();
+        let free = free.filter(|&v| !cloth.is_fixed[v as usize]).collect();
+        self.relaxation = Relaxation::new(cloth, free, slots);
+        self.best_x = self.vertices.iter().map(|&v| x[v as usize]).collect();
+    }
+
     /// Compares with the best; decides how to go on.
     pub(super) fn judge(&mut self, x: &mut [DVec3], patience: u32) -> Turn {
         if self.now.crossings == 0 {

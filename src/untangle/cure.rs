@@ -92,6 +92,9 @@ pub struct Patient<'a> {
     /// Layers, an entry for each vertex; empty if nobody knows. Of two pieces of cloth that of the higher layer belongs on the side to which the faces of
     /// the other look; equal layers say nothing.
     pub layers: &'a [i32],
+    /// Lengths that edges are to have in the end, an entry for each, in metres: those of the cloth before it was tangled
+    /// ([`edge_lengths`](super::edge_lengths)); empty if they are right as they are.
+    pub lengths: &'a [f64],
 }
 
 /// A cured mesh.
@@ -200,7 +203,7 @@ pub struct CureSeconds {
 /// Positions that are missing, not finite or out of range.
 ///
 /// # Panics
-/// If `keep`, layers or a rest shape are given, but not for everything.
+/// If `keep`, layers, lengths or a rest shape are given, but not for everything.
 pub fn cure(patient: Patient<'_>, settings: &CureSettings) -> Result<Cured, MeshError> {
     let Patient {
         mesh,
@@ -208,6 +211,7 @@ pub fn cure(patient: Patient<'_>, settings: &CureSettings) -> Result<Cured, Mesh
         rest,
         keep,
         layers,
+        lengths: held,
     } = patient;
     let count = mesh.vertex_count();
     assert!(
@@ -215,6 +219,11 @@ pub fn cure(patient: Patient<'_>, settings: &CureSettings) -> Result<Cured, Mesh
             .iter()
             .all(|n| [0, count].contains(n)),
         "an entry for every vertex"
+    );
+    let is_held = !held.is_empty();
+    assert!(
+        !is_held || held.len() == mesh.edges().len(),
+        "a length for every edge"
     );
     check_positions(mesh, x)?;
     let mut collider = Collider::new(mesh);
@@ -248,6 +257,7 @@ pub fn cure(patient: Patient<'_>, settings: &CureSettings) -> Result<Cured, Mesh
             mesh,
             shape: x,
             lengths: &edges,
+            held: is_held.then_some(held),
             rest: Rest::Lengths(&lengths),
             is_fixed: &is_fixed,
             loose: &[],
@@ -255,7 +265,7 @@ pub fn cure(patient: Patient<'_>, settings: &CureSettings) -> Result<Cured, Mesh
         settings,
         orientation: orientation.as_deref(),
         layers,
-        knows_lengths: !matches!(patient.rest, Rest::Unknown),
+        knows_lengths: is_held || !matches!(patient.rest, Rest::Unknown),
     };
     let mut ended = work.run_and_release(&mut collider, first, &mut report)?;
     if !ended.crossings.faces.is_empty() && report.steps < settings.max_steps {
@@ -400,19 +410,25 @@ impl Work<'_> {
     }
 
     /// Ends of edges that are caught: longer or shorter by too much than they came in. What came in stretched is not caught if it is near its length at rest
-    /// now; what came in short is, for it was folded between its vertices.
+    /// now; what came in short is, for it was folded between its vertices. Where the lengths to be had are known, nothing else counts.
     fn caught(&self, x: &[DVec3]) -> Vec<u32> {
         let Cloth {
             mesh,
             shape,
             rest,
             lengths,
+            held,
             ..
         } = self.cloth;
         let is_caught = |edge: u32| {
             let [a, b] = mesh.edges()[edge as usize].map(|v| x[v as usize]);
             let (now, came) = (a.distance(b), lengths[edge as usize]);
             let is_off = |length: f64| (now / length - 1.0).abs() > finish::CAUGHT;
+            if let Some(held) = held {
+                let is_free = |v: &u32| !self.cloth.is_fixed[*v as usize];
+                return mesh.edges()[edge as usize].iter().any(is_free)
+                    && is_off(held[edge as usize]);
+            }
             let mut around = mesh.faces_of_edge(edge).iter();
             is_off(came)
                 && around.all(|&face| {

@@ -53,7 +53,10 @@ impl Finish<'_> {
         let free = free
             .into_iter()
             .filter(|&v| !self.cloth.is_fixed[v as usize]);
-        let relaxation = Relaxation::new(self.cloth, free.collect(), slots);
+        let mut relaxation = Relaxation::new(self.cloth, free.collect(), slots);
+        if let Some(held) = self.cloth.held {
+            relaxation.hold(held);
+        }
         for _ in 0..RELEASE {
             relaxation.step(x, &[], self.stiffness, slots);
         }
@@ -73,6 +76,12 @@ impl Finish<'_> {
             component.is_some_and(|c| c.best.crossings == 0)
         };
         let clean: Vec<usize> = (0..components.all.len()).filter(is_clean).collect();
+        if let Some(held) = self.cloth.held {
+            for &k in &clean {
+                let component = components.all[k].as_mut().expect("just found");
+                component.relaxation.hold(held);
+            }
+        }
         let is_strained = |k: &usize| {
             let component = components.all[*k].as_ref().expect("just found");
             component.relaxation.strained(x, STRAIN).next().is_some()

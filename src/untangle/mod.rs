@@ -58,7 +58,7 @@ pub use cure::{
 pub use export::PathSummary;
 pub use list::RINGS;
 pub use paths::{Contour, Kind, Path, PathKind, Spot};
-pub use pattern::pattern_lengths;
+pub use pattern::{edge_lengths, pattern_lengths};
 pub use pulls::{Point, Pull, Targets};
 pub use regions::Inside;
 pub use segments::{Crossing, End, Location, Segment, Segments};

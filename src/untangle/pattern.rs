@@ -1,8 +1,9 @@
-//! Whether texture coordinates are the pattern that a cloth was cut by, or something else.
+//! Lengths at rest: from another shape of the cloth, or from texture coordinates, if these are the pattern that it was cut by.
 
 use glam::{DVec2, DVec3};
 
-use crate::geometry::Mesh;
+use crate::geometry::mesh::check_positions;
+use crate::geometry::{Mesh, MeshError};
 
 /// An edge agrees with the pattern if its length does within this share: more than cloth stretches, less than the distortion of a
 /// texture.
@@ -50,6 +51,22 @@ pub fn pattern_lengths(mesh: &Mesh, x: &[DVec3], uv: &[[DVec2; 3]]) -> Option<Ve
             .map(|face| sides(face).map(|(flat, _)| scale * flat))
             .collect(),
     )
+}
+
+/// Lengths of the edges in another shape of the mesh, as [`Patient::lengths`](super::Patient::lengths) wants them, in metres.
+///
+/// # Errors
+/// Positions that are missing, not finite or out of range; an edge of cloth that has no length.
+pub fn edge_lengths(mesh: &Mesh, shape: &[DVec3]) -> Result<Vec<f64>, MeshError> {
+    check_positions(mesh, shape)?;
+    let length = |&edge: &[u32; 2]| {
+        let [a, b] = edge.map(|v| shape[v as usize]);
+        match a == b && !mesh.is_obstacle(edge[0]) {
+            true => Err(MeshError::NoLength { edge }),
+            false => Ok(a.distance(b)),
+        }
+    };
+    mesh.edges().iter().map(length).collect()
 }
 
 #[cfg(test)]

@@ -68,6 +68,7 @@ enum Bend {
 }
 
 /// Some vertices of a mesh that may move, and what holds them.
+#[derive(Default)]
 pub(super) struct Relaxation {
     /// The vertices, ascending.
     free: Vec<u32>,
@@ -85,6 +86,8 @@ struct Spring {
     length: f64,
     /// Of the undeformed cloth.
     rest: f64,
+    /// Its number.
+    edge: u32,
 }
 
 /// A pull in terms of free vertices: Σ cᵢ xᵢ ought to be `wanted`.
@@ -134,6 +137,7 @@ impl Relaxation {
             slots: mesh.edges()[edge as usize].map(|v| slots[v as usize]),
             length: length(edge),
             rest: at_rest(edge),
+            edge,
         };
         let springs: Vec<_> = edges.iter().map(spring).collect();
         let mut hinges: Vec<_> = bent
@@ -179,6 +183,13 @@ impl Relaxation {
                     false => Bend::Flat,
                 };
             }
+        }
+    }
+
+    /// Holds the edges to the lengths that they are to have in the end.
+    pub(super) fn hold(&mut self, lengths: &[f64]) {
+        for spring in &mut self.springs {
+            spring.length = lengths[spring.edge as usize];
         }
     }
 
@@ -550,6 +561,7 @@ mod tests {
             lengths: &mesh.edges().iter().map(length).collect::<Vec<_>>(),
             rest,
             is_fixed: &[],
+            held: None,
             loose: &[],
         };
         Relaxation::new(&cloth, free, slots)

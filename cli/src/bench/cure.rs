@@ -88,6 +88,7 @@ impl CureBench {
                 rest: Rest::Parameters(&known.uv),
                 keep: &[],
                 layers: if self.layers { &known.layers } else { &[] },
+                lengths: &[],
             };
             let Cured { positions, report } = cure(patient, &CureSettings::default())?;
             let seconds = begun.elapsed().as_secs_f64();
@@ -192,6 +193,7 @@ fn cured(mesh: &Arc<Mesh>, x: &[glam::DVec3], rest: Rest<'_>) -> Result<Cured, F
         rest,
         keep: &[],
         layers: &[],
+        lengths: &[],
     };
     Ok(cure(patient, &CureSettings::default())?)
 }

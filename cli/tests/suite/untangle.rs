@@ -22,6 +22,11 @@ fn folder() -> tempfile::TempDir {
     write("a.obj", TANGLED);
     write("clean.obj", &TANGLED.replace("0.4 -0.1 0.5", "0.4 0.1 0.5"));
     write("broken.obj", "v 0 0 0\nf 1 2 3\n");
+    fs::create_dir(folder.path().join("rest")).unwrap();
+    write("rest/short.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
+    write("rest/turned.obj", &TANGLED.replace("f 5 6 7", "f 6 7 5"));
+    write("rest/point.obj", &TANGLED.replace("v 1 0 1", "v 1 0 0"));
+    write("rest/nan.obj", &TANGLED.replace("v 1 0 1", "v 1 nan 1"));
     write("all.txt", "0 1 2 3 4 5 6");
     folder
 }
@@ -96,6 +101,11 @@ fn bad_input_ends_with_2_and_writes_nothing() {
         &["a.obj", "-o", "b.xyz"],
         &["a.obj", "-o", "a.obj"],
         &["a.obj", "-o", "b.obj", "--keep", "a.obj"],
+        &["a.obj", "-o", "b.obj", "--rest", "rest/short.obj"],
+        &["a.obj", "-o", "b.obj", "--rest", "rest/turned.obj"],
+        &["a.obj", "-o", "b.obj", "--rest", "rest/point.obj"],
+        &["a.obj", "-o", "b.obj", "--rest", "rest/nan.obj"],
+        &["a.obj", "-o", "b.obj", "--rest", "b.obj"],
     ] {
         let output = untangle(folder.path(), arguments);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");

@@ -19,6 +19,7 @@ pub(super) fn cured(mesh: &Arc<Mesh>, x: &[DVec3], rest: Rest<'_>) -> Cured {
         rest,
         keep: &[],
         layers: &[],
+        lengths: &[],
     };
     cure(patient, &CureSettings::default()).unwrap()
 }
@@ -197,6 +198,7 @@ fn layers_that_crossed_are_parted_to_the_thickness() {
             rest: Rest::Unknown,
             keep: &[],
             layers: &[],
+            lengths: &[],
         };
         let settings = CureSettings {
             thickness,
@@ -279,6 +281,7 @@ fn discs_in_linked_rings_are_left_by_name_and_not_made_worse() {
         rest: Rest::Unknown,
         keep: &keep,
         layers: &[],
+        lengths: &[],
     };
     let result = cure(patient, &CureSettings::default()).unwrap();
     let before = crossing_faces(&mesh, &x).len();
@@ -303,6 +306,7 @@ fn direct_displacement_and_closest_points_are_options() {
         rest: Rest::Parameters(&t.uv),
         keep: &[],
         layers: &[],
+        lengths: &[],
     };
     let closest = CureSettings {
         targets: TargetSettings {
