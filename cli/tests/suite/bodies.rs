@@ -248,11 +248,10 @@ fn garments_whose_files_do_not_hold_what_the_scene_wants_are_refused() {
     };
     let uv = "rest = { kind = \"uv\" }";
     let refused = |file: &str, more: &str, expected: &[&str]| {
-        refused(
-            folder.path(),
-            &scene(file, more),
-            &[expected, &[file]].concat(),
-        );
+        let text = scene(file, more);
+        // what a group or a pattern lacks names the key; a file that cannot be read names itself
+        let file = if more == uv { file } else { "scene.toml" };
+        refused(folder.path(), &text, &[expected, &[file]].concat());
     };
     refused(
         "no-uv.obj",
