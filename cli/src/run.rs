@@ -334,14 +334,15 @@ fn describe(summary: &Summary, path: &str) -> String {
 
 /// How far the seams are closed, if there are any.
 fn seams(figures: &Figures) -> String {
-    match figures.widest_stitch {
-        None => String::new(),
-        Some(worst) => format!(
-            "seams        {} open, worst {:.2} mm beyond its gap\n",
-            figures.open_stitches,
-            1e3 * worst
-        ),
-    }
+    let (Some(worst), Some([x, y, z])) = (figures.widest_stitch, figures.widest_stitch_place)
+    else {
+        return String::new();
+    };
+    format!(
+        "seams        {} open, worst {:.2} mm beyond its gap at ({x:.3}, {y:.3}, {z:.3})\n",
+        figures.open_stitches,
+        1e3 * worst
+    )
 }
 
 /// What is tangled at the end, if anything ever was.

@@ -86,6 +86,8 @@ pub(super) struct Elements {
     pub(super) faces: Vec<Triangle>,
     /// Mesh number of each face.
     pub(super) face_numbers: Vec<u32>,
+    /// Faces of the mesh.
+    pub(super) face_count: u32,
     /// Which faces are elastic.
     membranes: Vec<u32>,
     pub(super) springs: Vec<Spring>,
@@ -217,23 +219,29 @@ impl Elements {
         self.membranes.iter().map(|&k| &self.faces[k as usize])
     }
 
-    /// What pulls at each face.
+    /// What pulls at each face, then at each stitch.
     pub(super) fn pull_of(&self, tension: &[Tension]) -> Vec<f64> {
-        let mut pull = vec![0.0; self.faces.len()];
+        let faces = self.faces.len();
+        let mut pull = vec![0.0; faces + self.sewn_count()];
         for tension in tension {
-            if let Ok(k) = self.face_numbers.binary_search(&tension.face) {
-                pull[k] = tension.pull;
+            let place = match tension.face.checked_sub(self.face_count) {
+                Some(stitch) => Some(faces + stitch as usize),
+                None => self.face_numbers.binary_search(&tension.face).ok(),
+            };
+            if let Some(place) = place.and_then(|place| pull.get_mut(place)) {
+                *place = tension.pull;
             }
         }
         pull
     }
 
-    /// The faces that something pulls at.
+    /// The faces and stitches that something pulls at.
     pub(super) fn tension_of(&self, pull: &[f64]) -> Vec<Tension> {
-        let faces = self.face_numbers.iter().zip(pull);
-        faces
+        let stitches = (0..self.sewn_count() as u32).map(|k| self.face_count + k);
+        let places = self.face_numbers.iter().copied().chain(stitches).zip(pull);
+        places
             .filter(|&(_, &pull)| pull > 0.0)
-            .map(|(&face, &pull)| Tension { face, pull })
+            .map(|(face, &pull)| Tension { face, pull })
             .collect()
     }
 

@@ -244,7 +244,7 @@ impl Solve<'_> {
         let clock = Instant::now();
         let system = self.system;
         self.linearise(start, shares, x, v);
-        self.set_rows(shares, x, v, rows, tension);
+        self.set_rows(start, shares, x, v, rows, tension);
         let still = rows.potential();
         self.coast(v, rows);
         self.assembly_ms += milliseconds(clock);
@@ -339,6 +339,7 @@ impl Solve<'_> {
     /// The rows of this loop.
     fn set_rows(
         &self,
+        start: &Start<'_>,
         shares: [f64; 2],
         x: &[DVec3],
         v: &[DVec3],
@@ -359,10 +360,11 @@ impl Solve<'_> {
             ahead: &ahead,
             weight: self.mass * system.gravity.length(),
             scripted: &self.d,
+            time: start.time + shares[1] * start.dt,
             shares,
             h,
         };
-        rows.begin(&linear, &system.elements.faces, tension);
+        rows.begin(&linear, system.elements, tension);
     }
 
     /// Everything goes on as it did.

@@ -20,7 +20,7 @@
 //! | `damping`, `air` | the damping matrix; drag and wind |
 //! | `stability` | how long a loop may be |
 //! | `implicit`, `rows` | the one solve; contact, friction and strain limit in it |
-//! | `contacts`, `taut` | what touches, and faces at their strain limit, as rows |
+//! | `contacts`, `taut`, `sewn` | what touches, faces at their strain limit and closed seams, as rows |
 //! | `integrator` | semi-implicit Newmark |
 //! | `solve`, `multilevel` | sparse block matrices; their preconditioner |
 
@@ -39,6 +39,7 @@ mod multilevel;
 mod pins;
 mod rows;
 mod seams;
+mod sewn;
 mod solve;
 mod springs;
 mod stability;
@@ -189,16 +190,16 @@ pub struct Proposal {
     pub contact: TouchWork,
     /// Stretch beyond the limit that is left.
     pub strain: StrainReport,
-    /// What holds faces at their strain limit, by face: the first guess for the next interval.
+    /// What holds faces at their strain limit and stitches closed, by face: the first guess for the next interval.
     pub tension: Vec<Tension>,
 }
 
-/// What holds a face at its strain limit.
+/// What holds a face at its strain limit, or a stitch closed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tension {
-    /// Face of the mesh.
+    /// Face of the mesh; the stitches of seams follow the faces.
     pub face: u32,
-    /// Against its largest stretch, N·m: what an elastic energy would lose per unit of it.
+    /// Against its largest stretch, N·m: what an elastic energy would lose per unit of it; of a stitch, N.
     pub pull: f64,
 }
 
@@ -229,6 +230,7 @@ impl Dynamics {
     /// cloth names an obstacle.
     pub fn new(mesh: &Mesh, cloths: &[ClothModel], settings: &Settings) -> Self {
         let mut elements = Elements::default();
+        elements.face_count = mesh.faces().len() as u32;
         let mut nodes = Vec::new();
         let mut node_mass = Vec::new();
         let mut pinned = vec![false; mesh.vertex_count()];
@@ -287,11 +289,13 @@ impl Dynamics {
             ends
         };
         for seam in seams {
-            let stitch = |ends: [u32; 2], from: f64, area: &[f64]| {
+            let stitch = |ends: [u32; 2], from: f64, elements: &Elements| {
                 // the length of border that a vertex stands for, by the area that it stands for
-                let length = ends.map(|i| (2.0 * area[i as usize]).sqrt());
-                let stiffness = seam.stiffness * 0.5 * (length[0] + length[1]);
+                let length = ends.map(|i| (2.0 * elements.area_of[i as usize]).sqrt());
+                let length = 0.5 * (length[0] + length[1]);
+                let stiffness = seam.stiffness * length;
                 Stitch {
+                    holds: elements.holds(ends, length),
                     spring: Spring {
                         ends,
                         rest: seam.gap,
@@ -304,14 +308,13 @@ impl Dynamics {
                     duration: seam.duration,
                 }
             };
-            let area = &self.elements.area_of;
             for (&pair, &from) in seam.pairs.iter().zip(&seam.from) {
-                let stitch = stitch(nodes(pair), from, area);
+                let stitch = stitch(nodes(pair), from, &self.elements);
                 self.elements.stitches.push(stitch);
             }
             for link in &seam.links {
                 let edges = link.edges.map(nodes);
-                let stitch = stitch([edges[0][0], edges[1][0]], link.from, area);
+                let stitch = stitch([edges[0][0], edges[1][0]], link.from, &self.elements);
                 let stitch = EdgeStitch::new(stitch, edges, link.along);
                 self.elements.edge_stitches.push(stitch);
             }
@@ -320,16 +323,23 @@ impl Dynamics {
         self
     }
 
+    /// How many places a [`Tension`] may have: faces of the mesh and stitches.
+    pub fn tension_places(&self) -> usize {
+        self.elements.face_count as usize + self.elements.sewn_count()
+    }
+
     /// How far the seams are closed at `x`.
     pub fn seams(&self, x: &[DVec3]) -> SeamReport {
         let x = self.gather(x);
         let mut report = SeamReport::default();
         for stitch in &self.elements.stitches {
             let [a, b] = stitch.spring.ends.map(|i| x[i as usize]);
-            report.add(a.distance(b), stitch.spring.rest);
+            report.add(a.distance(b), stitch.spring.rest, 0.5 * (a + b));
         }
         for stitch in &self.elements.edge_stitches {
-            report.add(stitch.apart(&x).length(), stitch.stitch.spring.rest);
+            let place = x[stitch.nodes[0] as usize];
+            let gap = stitch.stitch.spring.rest;
+            report.add(stitch.apart(&x).length(), gap, place);
         }
         report
     }

@@ -24,8 +24,9 @@ use glam::{DMat3, DVec3, Mat3A, Vec3};
 use rayon::prelude::*;
 
 use super::contacts::Contacts;
+use super::elements::Elements;
 use super::solve::{BlockMatrix, GRAIN, Pieces, double, join, root, single};
-use super::stretch::{Triangle, outer};
+use super::stretch::outer;
 
 /// Marks a place of a row that holds no free node.
 pub(super) const NONE: u32 = u32::MAX;
@@ -265,9 +266,10 @@ impl Pull {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rows {
     pub(super) contacts: Contacts,
-    /// Contact of each row, then the face of each.
+    /// Contact of each row, then the face of each, then the stitch of each; stitches count on behind the faces.
     contact_of: Vec<u32>,
-    pub(super) faces: Vec<u32>,
+    faces: Vec<u32>,
+    stitches: Vec<u32>,
     rows: Vec<Row>,
     pulls: Vec<Pull>,
     /// pn n + pt.
@@ -284,8 +286,9 @@ impl Rows {
     }
 
     /// Sets the rows up for a loop.
-    pub(super) fn begin(&mut self, at: &Linear<'_>, faces: &[Triangle], tension: &[f64]) {
+    pub(super) fn begin(&mut self, at: &Linear<'_>, elements: &Elements, tension: &[f64]) {
         self.contacts.wake(at, &mut self.contact_of, &mut self.rows);
+        let faces = &elements.faces;
         let watched = |k: u32| {
             at.watch(&faces[k as usize], tension[k as usize])
                 .map(|row| (k, row))
@@ -299,6 +302,13 @@ impl Rows {
         for (face, row) in taut {
             self.faces.push(face);
             self.rows.push(row);
+        }
+        self.stitches.clear();
+        for ((stitch, nodes, weights), k) in elements.sewn().zip(faces.len()..) {
+            if let Some(row) = at.sew(stitch, nodes, weights, tension[k]) {
+                self.stitches.push(k as u32);
+                self.rows.push(row);
+            }
         }
         let rows = self.rows.par_iter().with_min_len(GRAIN);
         rows.map(|row| Pull::new(row, row.motion))
@@ -469,7 +479,8 @@ impl Rows {
     /// Whether a face whose limit could hold is left beyond it by more than [`OVERSTRETCHED`].
     pub(super) fn are_overstretched(&self) -> bool {
         let first = self.contact_of.len();
-        let mut taut = self.rows[first..].iter().zip(&self.pulls[first..]);
+        let faces = first..first + self.faces.len();
+        let mut taut = self.rows[faces.clone()].iter().zip(&self.pulls[faces]);
         taut.any(|(row, pull)| {
             let (wanted, permitted) = (pull.wanted(), row.taut.map_or(0.0, |taut| taut.permitted));
             let beyond = (wanted - row.normal_force) * pull.give;
@@ -491,8 +502,9 @@ impl Rows {
     pub(super) fn end(&mut self, d: &[DVec3], tension: &mut [f64]) {
         self.contacts.keep(&self.contact_of, &self.rows, d);
         tension.fill(0.0);
-        for (&face, row) in self.faces.iter().zip(&self.rows[self.contact_of.len()..]) {
-            tension[face as usize] = row.normal_force;
+        let places = self.faces.iter().chain(&self.stitches);
+        for (&place, row) in places.zip(&self.rows[self.contact_of.len()..]) {
+            tension[place as usize] = row.normal_force;
         }
     }
 
@@ -514,6 +526,8 @@ pub(super) struct Linear<'a> {
     pub(super) weight: f64,
     /// Displacements of scripted nodes.
     pub(super) scripted: &'a [DVec3],
+    /// At the end of the loop, s.
+    pub(super) time: f64,
     /// Of the interval, at start and end of the loop.
     pub(super) shares: [f64; 2],
     pub(super) h: f64,

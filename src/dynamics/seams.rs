@@ -87,6 +87,8 @@ pub(super) struct Stitch {
     pub(super) from: f64,
     /// Share of the stiffness that it has now.
     pub(super) strength: f64,
+    /// Most that it holds once it is closed, N.
+    pub(super) holds: f64,
     /// s.
     pub(super) start: f64,
     /// s.
@@ -218,6 +220,8 @@ pub struct SeamReport {
     pub open: usize,
     /// Largest distance beyond the gap of any, m; none without stitches.
     pub worst: Option<f64>,
+    /// Where that is.
+    pub place: DVec3,
 }
 
 /// A stitch that is farther apart than this multiple of its gap is open.
@@ -225,11 +229,13 @@ const OPEN: f64 = 1.5;
 
 impl SeamReport {
     /// Counts a stitch.
-    pub(super) fn add(&mut self, distance: f64, gap: f64) {
+    pub(super) fn add(&mut self, distance: f64, gap: f64, place: DVec3) {
         self.stitches += 1;
         self.open += usize::from(distance > OPEN * gap);
         let beyond = (distance - gap).max(0.0);
-        self.worst = Some(self.worst.map_or(beyond, |worst| worst.max(beyond)));
+        if self.worst.is_none_or(|worst| beyond > worst) {
+            (self.worst, self.place) = (Some(beyond), place);
+        }
     }
 }
 

@@ -356,9 +356,9 @@ impl Simulation {
     }
 
     fn check_tension(&self, tension: &[Tension]) -> Result<(), ValueError> {
-        let faces = self.state.mesh().faces().len();
+        let places = self.dynamics.tension_places();
         let is_usable =
-            |t: &Tension| (t.face as usize) < faces && t.pull.is_finite() && t.pull > 0.0;
+            |t: &Tension| (t.face as usize) < places && t.pull.is_finite() && t.pull > 0.0;
         let is_sorted = tension.is_sorted_by(|a, b| a.face < b.face);
         match tension.iter().position(|t| !is_usable(t)) {
             None if is_sorted => Ok(()),
@@ -366,7 +366,7 @@ impl Simulation {
                 what: "tension of the checkpoint",
                 at,
                 value: f64::NAN,
-                expected: "above 0, of a face of this mesh, once each and ascending",
+                expected: "above 0, of a face or a stitch, once each and ascending",
             }),
         }
     }
@@ -535,6 +535,7 @@ impl Simulation {
         report.out_of_order = out_of_order.iter().map(|cloths| cloths.places).sum();
         let seams = self.dynamics.seams(x);
         (report.open_stitches, report.widest_stitch) = (seams.open, seams.worst);
+        report.widest_stitch_place = seams.worst.map(|_| seams.place.to_array());
         report.kinetic_energy = self.kinetic_energy();
         let strain = self.dynamics.strain(x);
         report.strain_over = strain.over as usize;

@@ -191,6 +191,9 @@ pub struct Figures {
     /// Largest distance of a stitch at the end beyond its gap, in metres; none without seams.
     #[serde(default)]
     pub widest_stitch: Option<f64>,
+    /// Where that stitch is; none without seams.
+    #[serde(default)]
+    pub widest_stitch_place: Option<[f64; 3]>,
     /// `Σ m |x_new − x0|²` of touched vertices, in kg·m².
     pub kept: f64,
     /// `Σ m |x1 − x0|²` of touched vertices, in kg·m².
@@ -321,6 +324,7 @@ impl AddAssign<&Self> for Figures {
         self.out_of_order = later.out_of_order;
         self.open_stitches = later.open_stitches;
         self.widest_stitch = later.widest_stitch;
+        self.widest_stitch_place = later.widest_stitch_place;
         self.kept += later.kept;
         self.wanted += later.wanted;
         self.slid += later.slid;
