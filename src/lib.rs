@@ -47,6 +47,7 @@
 //!
 //! SI units, Y up, `f64`, three dimensions. The same bits for any number of threads.
 
+mod assets;
 pub mod compare;
 pub mod dynamics;
 pub mod error;

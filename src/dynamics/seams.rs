@@ -1,6 +1,7 @@
 //! Seams: pairs of vertices that are drawn together over time, down to a gap.
 //!
-//! Each pair has a spring whose rest length falls evenly from the distance at the start to the gap.
+//! Each pair has a spring whose rest length falls evenly from the distance at the start to the gap; from then on a row of the solve
+//! keeps it there ([`super::sewn`]).
 //! The gap must not be smaller than the thickness: the certificate has no exception for seams, so
 //! they close to a gap and never to contact.
 //!
@@ -326,6 +327,41 @@ mod tests {
                 assert!(apart > 0.001 && apart < 0.003, "{apart}");
             }
         }
+    }
+
+    #[test]
+    fn a_closed_seam_stays_closed_whatever_pulls() {
+        // 6 N/m across the seam: its springs alone would open by 6 mm
+        let (mut dynamics, mut x, pairs) = two_strips(Integrator::default());
+        dynamics.elements.stitches.clear();
+        let seam = Seam {
+            duration: 0.4,
+            stiffness: 1e3,
+            ..Seam::new(pairs.clone(), &x, 0.002)
+        };
+        let mut dynamics = dynamics.with_seams(&[seam]);
+        dynamics.hold(&(0..9).collect::<Vec<u32>>());
+        dynamics.settings.gravity = [300.0, 0.0, 0.0];
+        let start = x.clone();
+        let (mut v, mut tension) = (vec![DVec3::ZERO; x.len()], Vec::new());
+        for k in 0..90 {
+            let (script, time) = ([&start[..], &start[..]], f64::from(k) / 60.0);
+            let end = dynamics.propose_touching(&x, &v, script, time, 1.0 / 60.0, None, &tension);
+            (x, v, tension) = (end.x, end.v, end.tension);
+        }
+        for [a, b] in pairs {
+            let gap = x[a as usize].distance(x[b as usize]);
+            assert!((0.0019..0.0021).contains(&gap), "{gap}");
+        }
+        // and what holds it is remembered behind the faces: all of the pull
+        let faces = dynamics.elements.face_count;
+        let held: f64 = tension
+            .iter()
+            .filter(|t| t.face >= faces)
+            .map(|t| t.pull)
+            .sum();
+        let pull: f64 = dynamics.mass()[27..].iter().sum::<f64>() * 300.0;
+        assert!((held / pull - 1.0).abs() < 0.05, "{held} of {pull}");
     }
 
     #[test]

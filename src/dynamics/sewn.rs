@@ -18,9 +18,10 @@ const WATCHED: f64 = 0.5;
 const RETURN: f64 = 0.5;
 const FASTEST: f64 = 0.1;
 
-/// A stitch holds this many times what the weaker of the two cloths carries at its strain limit along the border that the stitch
-/// stands for: what the cloth would have to be overstretched for stays open.
-const STRENGTH: f64 = 1.0;
+/// A stitch holds this many times what the elasticity of the weaker of the two cloths carries at its strain limit along the border
+/// that the stitch stands for; real cloth is about that much stiffer than ours. It is less than a face holds at its limit under
+/// gravity: what the cloth would have to be overstretched for stays open.
+const STRENGTH: f64 = 10.0;
 
 /// Strain at which a cloth without a limit counts.
 const UNLIMITED: f64 = 1.0;

@@ -28,6 +28,7 @@ use std::path::Path;
 
 use flate2::{Compression, write::GzEncoder};
 
+use crate::assets;
 pub use atomic::write_atomically;
 pub(crate) use atomic::write_by_way_of;
 pub use error::{FileError, Place, Problem};
@@ -67,6 +68,9 @@ pub(crate) fn read_character(
 }
 
 fn bytes_of(path: &Path) -> Result<Vec<u8>, FileError> {
+    if let Some(bytes) = assets::contents(path) {
+        return Ok(bytes.to_vec());
+    }
     let as_file_error = |e: io::Error| FileError::from_io(path, &e);
     let file = File::open(path).map_err(as_file_error)?;
     let mut bytes = Vec::new();

@@ -28,6 +28,9 @@ pub const BUILTIN: &[(&str, &str)] = &[
     ),
     ("funnel", include_str!("../../scenes/funnel.toml")),
     ("funnel-low", include_str!("../../scenes/funnel-low.toml")),
+    ("skirt", include_str!("../../scenes/skirt.toml")),
+    ("gown", include_str!("../../scenes/gown.toml")),
+    ("tee", include_str!("../../scenes/tee.toml")),
     ("ribbon", include_str!("../../scenes/ribbon.toml")),
     (
         "crushed-cylinder",

@@ -13,6 +13,7 @@ use sha2::{Digest, Sha256};
 use super::check::Problem;
 use super::shapes::{FromFile, Pattern};
 use super::{Cloth, Motion, RestShape, Scene, Shape, StartFrom};
+use crate::assets;
 use crate::dynamics::Fabric;
 use crate::io;
 
@@ -153,6 +154,11 @@ fn pin_file(
     sha256: &mut String,
     known: &Known,
 ) -> Result<(), String> {
+    if let Some(bytes) = assets::contents(file) {
+        let mut hash = Sha256::new();
+        hash.update(Sha256::digest(bytes));
+        return check_hash(file, hash, sha256);
+    }
     let path = base.join(&*file);
     *file = std::path::absolute(&path).map_err(|error| format!("{}: {error}", path.display()))?;
     if let Some(hash) = known.get(file).filter(|_| sha256.is_empty()) {

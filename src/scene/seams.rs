@@ -36,7 +36,7 @@ pub struct Seam {
     /// How long closing takes, in seconds; 0 closes at once.
     #[serde(default = "second")]
     pub duration: f64,
-    /// Pull per length of seam and opening, in N/m².
+    /// Pull per length of seam and opening while it closes, in N/m². Once closed it holds more, as much as the cloth beside it.
     #[serde(default = "stiffness")]
     pub stiffness: f64,
     /// Damping relative to the stiffness, in seconds.

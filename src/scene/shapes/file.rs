@@ -66,7 +66,8 @@ pub(in crate::scene) fn likely_scale(height: f64) -> f64 {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FromFile {
-    /// The file; relative to the scene file.
+    /// The file; relative to the scene file. `percale:NAME` is one that comes with Percale: `percale:CesiumMan.glb`, a walking person
+    /// ((c) 2017 Cesium, CC-BY 4.0), or `percale:mean_all.obj.gz`, a body (`GarmentCode`, MIT).
     pub file: PathBuf,
     /// What its coordinates are multiplied by to be metres [default: 1].
     #[serde(default, skip_serializing_if = "Option::is_none")]

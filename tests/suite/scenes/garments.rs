@@ -220,6 +220,45 @@ fn borders_with_other_vertices_close_to_their_gap_everywhere() {
 }
 
 #[test]
+fn a_closed_seam_carries_what_hangs_on_it_and_after_a_restart_with_the_same_bits() {
+    // springs of this stiffness would open by 4 mm under the weight of one sheet
+    let text = format!(
+        "{SHEETS}[[seam]]\nbetween = [\"a\", \"b\"]\nduration = 0.4\nstiffness = 100\n\
+         regions = [{{ kind = \"edge\", towards = \"+x\" }}, {{ kind = \"edge\", towards = \"-x\" }}]\n"
+    );
+    let text = scene(
+        &text,
+        &[
+            (
+                "cloth.0.pin",
+                "[{ region = { kind = \"edge\", towards = \"-x\" } }]",
+            ),
+            ("dynamics.gravity", "[0, -9.81, 0]"),
+        ],
+    );
+    let mut simulation = text.build().unwrap();
+    let mut saved = None;
+    for frame in 1..=90 {
+        let figures = step(&mut simulation);
+        if frame == 60 {
+            saved = Some(simulation.checkpoint());
+        }
+        let place = figures.widest_stitch_place;
+        assert!(
+            frame < 60 || figures.open_stitches == 0,
+            "{frame}: {:?} at {place:?}",
+            figures.widest_stitch
+        );
+    }
+    let mut again = text.build().unwrap();
+    again.restore(saved.unwrap()).unwrap();
+    for _ in 60..90 {
+        step(&mut again);
+    }
+    assert_eq!(again.state().positions(), simulation.state().positions());
+}
+
+#[test]
 fn gravity_seams_and_friction_change_by_their_keys() {
     let stage = "[[stage]]\ntime = 0.2\ngravity = [0, 0, 0]\nseams = 0\n[[stage]]\ntime = 0.3\ngravity = [0, -9.81, 0]\nseams = 1\n";
     let text = format!(

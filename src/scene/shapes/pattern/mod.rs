@@ -19,6 +19,7 @@ use self::spec::{Panel, Spec};
 use super::super::objects::rotation;
 use super::check::{Check, lengths};
 use super::{Generator, Triangles};
+use crate::assets;
 
 fn edge() -> f64 {
     0.02
@@ -33,7 +34,7 @@ fn gather() -> f64 {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Pattern {
-    /// The file; relative to the scene file.
+    /// The file; relative to the scene file. `percale:shirt_mean_specification.json` comes with Percale.
     pub file: PathBuf,
     /// Length of the triangles' edges, in metres.
     #[serde(default = "edge")]
@@ -64,7 +65,10 @@ impl Generator for Pattern {
 
     fn triangles(&self) -> Result<Triangles, String> {
         let named = |text: String| format!("{}: {text}", self.file.display());
-        let text = fs::read_to_string(&self.file).map_err(|error| named(error.to_string()))?;
+        let text = match assets::contents(&self.file) {
+            Some(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+            None => fs::read_to_string(&self.file).map_err(|error| named(error.to_string()))?,
+        };
         let spec = Spec::read(&text).map_err(named)?;
         self.sewn(&spec).map_err(named)
     }
