@@ -5,7 +5,7 @@ dress.obj, body.obj, body-*.obj and scene.toml into OUT; then `percale run OUT/s
 edge.
 
 The dress starts draped, and the drape is its rest shape. With --sew it starts as panels around the body, and its rest shape is the flat
-pattern, which the stage has as texture coordinates: the panels are sewn within two seconds without weight, hang for one more, and then
+pattern, which the stage has as texture coordinates: the panels are sewn within two seconds without weight and friction, hang for one more, and then
 the body kicks; these three seconds are the pre-roll.
 """
 
@@ -64,11 +64,13 @@ def main(data, out, sew):
     frames, begin, duration = (SEWN + 84, SEWN / FPS, 2.0) if sew else (84, 0.0, 0.2)
     staged = f"""
 [[stage]]
-time = {duration}
-gravity = [0, 0, 0]
-[[stage]]
 time = {duration + 0.2}
+gravity = [0, 0, 0]
+friction = 0
+[[stage]]
+time = {duration + 0.4}
 gravity = [0, -9.81, 0]
+friction = 0.3
 
 [output]
 pre_roll = {SEWN}

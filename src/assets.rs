@@ -32,3 +32,19 @@ pub(crate) fn contents(path: &Path) -> Option<&'static [u8]> {
     let found = FILES.iter().find(|(own, _)| *own == name);
     found.map(|(_, bytes)| *bytes)
 }
+
+/// What is wrong with a path that should stand for such a file, and does not.
+pub(crate) fn missing(path: &Path) -> Option<String> {
+    let is_meant = path.to_str()?.starts_with(PREFIX) && contents(path).is_none();
+    is_meant.then(|| {
+        let names: Vec<String> = FILES
+            .iter()
+            .map(|(name, _)| format!("{PREFIX}{name}"))
+            .collect();
+        format!(
+            "no file '{}' comes with Percale; there are: {}",
+            path.display(),
+            names.join(", ")
+        )
+    })
+}

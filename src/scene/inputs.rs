@@ -159,6 +159,9 @@ fn pin_file(
         hash.update(Sha256::digest(bytes));
         return check_hash(file, hash, sha256);
     }
+    if let Some(message) = assets::missing(file) {
+        return Err(message);
+    }
     let path = base.join(&*file);
     *file = std::path::absolute(&path).map_err(|error| format!("{}: {error}", path.display()))?;
     if let Some(hash) = known.get(file).filter(|_| sha256.is_empty()) {

@@ -98,6 +98,8 @@ fn what_cannot_be_worn_is_refused_by_name() {
     assert!(
         bad(&text, &[("cloth.0.pin.0.motion.0.obstacle", "mam")]).contains("did you mean 'man'")
     );
+    let nobody = ("obstacle.man.shape.file", "\"percale:nobody.glb\"");
+    assert!(bad(&text, &[nobody]).contains("there are: percale:CesiumMan.glb"));
     let animated = "motion = [{ kind = \"animated\" }]\n";
     let plain = format!(
         "frames = 1\n[[cloth]]\nname = \"a\"\nshape = {{ kind = \"sheet\", size = [1, 1], cells = [2, 2] }}\n\
