@@ -41,6 +41,11 @@ friction = 0
 [[stage]]
 time = 1.4
 gravity = [0, -9.81, 0]
+[[stage]]
+time = 2.2
+friction = 0
+[[stage]]
+time = 2.4
 friction = 0.4
 """
 
