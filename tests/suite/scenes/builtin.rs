@@ -125,6 +125,8 @@ fn scenes_keep_the_numbers_of_the_papers() {
         ("curtains", 0, 5, 280, 60.0),
         ("hammock", 0, 31, 300, 60.0),
         ("cannonball", 0, 5, 0, 0.0),
+        ("skirt", 0, 3, 570, 60.0),
+        ("gown", 0, 2, 570, 60.0),
         ("rotating-ball", 7500, 1, 0, 0.0),
         ("funnel", 16_569, 1, 1000, 480.0),
         ("funnel-low", 7_695, 1, 1000, 480.0),
