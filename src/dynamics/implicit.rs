@@ -598,7 +598,7 @@ impl<'a> Solve<'a> {
         }
         let mut stiffness = self.inertia.clone();
         rows.add_to_pieces(&self.pieces, |piece, block| {
-            stiffness[piece as usize] += block
+            stiffness[piece as usize] += block;
         });
         let ways = forces.iter().zip(stiffness);
         let ways = ways.map(|(force, stiffness)| match *force == DVec3::ZERO {
