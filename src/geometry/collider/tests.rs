@@ -186,7 +186,7 @@ proptest! {
         let Soup { mesh, x0, x1 } = &soup;
         let asked = Asked { mode: if exact { Mode::Exact } else { Mode::Fast }, margin: None };
         let (mut listing, mut at_once) = (Collider::new(mesh), Collider::new(mesh));
-        listing.expect(Motion::new(x0, x1), &vec![thickness; x0.len()]);
+        listing.pairs(Motion::new(x0, x1), thickness);
         prop_assert!(listing.has_listed(Motion::new(x0, x1)) && !at_once.has_listed(Motion::new(x0, x1)));
         let expected = listing.impacts(Motion::new(x0, x1), &asked);
         prop_assert_eq!(at_once.impacts(Motion::new(x0, x1), &asked), &expected[..]);
