@@ -336,8 +336,13 @@ def test_a_scene_that_holds_itself_is_refused():
 
 
 def test_ctrl_c_ends_a_run_after_a_frame_and_it_can_be_continued(tmp_path):
-    script = f"import percale; percale.run('drop', {str(tmp_path / 'out')!r})"
-    child = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.PIPE, text=True)
+    # a process in the background of a script begins with SIGINT ignored, and hands that on
+    script = f"""
+        import signal, percale
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        percale.run('drop', {str(tmp_path / "out")!r})
+    """
+    child = subprocess.Popen([sys.executable, "-c", textwrap.dedent(script)], stderr=subprocess.PIPE, text=True)
     journal = tmp_path / "out" / "frames.jsonl"
     deadline = time.monotonic() + 60
     while not (journal.exists() and journal.stat().st_size):
