@@ -44,6 +44,10 @@ const SWIFT: f64 = 0.1;
 /// Loops are at least the longest ones divided by this.
 const PARTS: u32 = 4;
 
+/// A solve goes on past its budget while half a budget more takes what faces are beyond their limit down to this share: where
+/// limits contradict each other, or what is sewn to them, it would not.
+const GAIN: f64 = 0.7;
+
 /// What may touch is looked for anew after so long, s, if anything goes another way than was expected.
 const LOOK_AGE: f64 = 1.0 / 120.0;
 
@@ -53,7 +57,7 @@ const LOOK_AGE: f64 = 1.0 / 120.0;
 pub struct Implicit {
     /// Longest loop, s, above 0. Shorter ones damp less and cost more.
     pub max_loop: f64,
-    /// Iterations of a loop, at least 1; up to four times as many where faces would be left beyond their strain limit. What
+    /// Iterations of a loop, at least 1; up to four times as many where faces would be left beyond their strain limit and that helps. What
     /// one loop leaves the next takes up, so more of them matter where that is too late: many stiff layers without friction,
     /// thin cloth that slides far.
     pub iterations: u32,
@@ -507,16 +511,21 @@ impl<'a> Solve<'a> {
     }
 
     /// Iterates until the residual is small or the budget spent; longer where faces are beyond their limit, which later
-    /// loops would take back only slowly.
+    /// loops would take back only slowly, as long as that brings them nearer to it.
     fn pass(&mut self, rows: &mut Rows, still: f64) {
         let goal = self.settings.tolerance;
         let mut before = 0.0;
         let budget = self.settings.iterations;
         let mut k = 0;
         let (mut end, most) = (budget, 4 * budget);
+        let mut beyond = f64::INFINITY;
         loop {
-            if k == end && end < most && rows.are_overstretched() {
-                end += budget.div_ceil(2);
+            if k == end && end < most {
+                let left = rows.overstretch();
+                if left > 0.0 && left < GAIN * beyond {
+                    end += budget.div_ceil(2);
+                }
+                beyond = left;
             }
             let is_spent = k >= end;
             if is_spent || self.error() <= goal {

@@ -34,7 +34,7 @@ pub(super) const NONE: u32 = u32::MAX;
 /// Stiffness of a row as a multiple of that of the matrix; 3 to 10 do equally well, 100 does not.
 const STIFFNESS: f64 = 10.0;
 
-/// A solve goes on while a face is beyond its limit by this share of the strain that is permitted.
+/// A face counts as left beyond its limit from this share of the strain that is permitted on.
 const OVERSTRETCHED: f64 = 0.05;
 
 /// One row of the solve.
@@ -491,16 +491,22 @@ impl Rows {
         held.map(Row::first_node)
     }
 
-    /// Whether a face whose limit could hold is left beyond it by more than [`OVERSTRETCHED`].
-    pub(super) fn are_overstretched(&self) -> bool {
+    /// How far faces whose limit could hold are left beyond it: the sum of their excess over [`OVERSTRETCHED`], in shares of the strain
+    /// that is permitted.
+    pub(super) fn overstretch(&self) -> f64 {
         let first = self.contact_of.len();
         let faces = first..first + self.faces.len();
-        let mut taut = self.rows[faces.clone()].iter().zip(&self.pulls[faces]);
-        taut.any(|(row, pull)| {
-            let (wanted, permitted) = (pull.wanted(), row.taut.map_or(0.0, |taut| taut.permitted));
+        let taut = self.rows[faces.clone()].iter().zip(&self.pulls[faces]);
+        let excess = taut.map(|(row, pull)| {
+            let permitted = row.taut.map_or(f64::INFINITY, |taut| taut.permitted);
+            let wanted = pull.wanted();
             let beyond = (wanted - row.normal_force) * pull.give;
-            wanted < pull.strength && beyond > OVERSTRETCHED * permitted
-        })
+            match wanted < pull.strength {
+                true => (beyond / permitted - OVERSTRETCHED).max(0.0),
+                false => 0.0,
+            }
+        });
+        excess.sum()
     }
 
     /// Takes the forces as multipliers.
