@@ -44,8 +44,8 @@ const SWIFT: f64 = 0.1;
 /// Loops are at least the longest ones divided by this.
 const PARTS: u32 = 4;
 
-/// A solve goes on past its budget while half a budget more takes what faces are beyond their limit down to this share: where
-/// limits contradict each other, or what is sewn to them, it would not.
+/// A solve goes on past its budget while its last half budget has taken what faces are beyond their limit down to this share:
+/// where limits contradict each other, or what is sewn to them, it does not.
 const GAIN: f64 = 0.7;
 
 /// What may touch is looked for anew after so long, s, if anything goes another way than was expected.
@@ -518,7 +518,7 @@ impl<'a> Solve<'a> {
         let budget = self.settings.iterations;
         let mut k = 0;
         let (mut end, most) = (budget, 4 * budget);
-        let mut beyond = f64::INFINITY;
+        let mut beyond = 0.0;
         loop {
             if k == end && end < most {
                 let left = rows.overstretch();
@@ -542,6 +542,7 @@ impl<'a> Solve<'a> {
                 }
             }
             if k == budget / 2 {
+                beyond = rows.overstretch();
                 self.renew_radii(rows);
                 before = 0.0;
             }

@@ -114,17 +114,16 @@ fn a_strain_limit_that_cannot_be_met_costs_no_more_than_any_loop_may() {
     assert!(limited.strain.largest < 1.1 * free.strain.largest);
     // 30 frames of 16 loops of 8 iterations, a fifth more where faces are beyond their limit
     assert!(taken <= 30 * 16 * 8 * 6 / 5, "{taken}");
-}
-
-#[test]
-#[ignore = "known fault: 4,372 iterations, 1.503 times as many as without the limit, and more than 8 in some loops"]
-fn a_strain_limit_that_cannot_be_met_costs_as_much_as_one_that_can() {
-    let (_, plain) = pulled(0.8, &Integrator::default());
-    let (_, taken) = pulled(0.1, &Integrator::default());
     assert!(
         f64::from(taken) <= 1.5 * f64::from(plain),
         "{taken}, {plain}"
     );
+}
+
+#[test]
+#[ignore = "known fault: 3,895 iterations, for solves go on where that brings faces nearer to a limit which they cannot reach"]
+fn a_strain_limit_that_cannot_be_met_never_takes_more_than_the_budget() {
+    let (_, taken) = pulled(0.1, &Integrator::default());
     assert!(taken <= 30 * 16 * 8, "{taken}");
 }
 
