@@ -29,7 +29,7 @@ use super::elements::Part;
 use super::integrator::{Advance, Start, System};
 use super::multilevel::Preconditioner;
 use super::rows::{Linear, Rows};
-use super::solve::{BlockMatrix, GRAIN, MatrixRows, Pieces, evenly, pieces_of, sums_of};
+use super::solve::{BlockMatrix, GRAIN, MatrixRows, Pieces, evenly, least, pieces_of, sums_of};
 use super::stretch::{Triangle, Weights};
 use crate::touch::TouchWork;
 
@@ -673,35 +673,6 @@ fn inertia_of(pieces: &Pieces, system: &System<'_>, h: f64) -> Vec<DMat3> {
 fn each_node(count: usize, value: impl Fn(usize) -> DVec3 + Sync, out: &mut Vec<DVec3>) {
     let nodes = (0..count).into_par_iter().map(&value);
     evenly(nodes, GRAIN).collect_into_vec(out);
-}
-
-/// Where a convex function is least for arguments above 0; its slope and curvature are given, and those at 0.
-fn least([start, curvature]: [f64; 2], slope: impl Fn(f64) -> [f64; 2]) -> f64 {
-    if start >= 0.0 || curvature <= 0.0 {
-        return 0.0;
-    }
-    let (mut low, mut high) = (0.0, f64::INFINITY);
-    let mut alpha = -start / curvature;
-    for _ in 0..12 {
-        let [value, curvature] = slope(alpha);
-        if value.abs() <= 0.02 * -start {
-            return alpha;
-        }
-        if value < 0.0 {
-            low = alpha;
-        } else {
-            high = alpha;
-        }
-        let newton = alpha - value / curvature;
-        alpha = if newton > low && newton < high {
-            newton
-        } else if high.is_finite() {
-            0.5 * (low + high)
-        } else {
-            2.0 * alpha
-        };
-    }
-    low
 }
 
 fn milliseconds(since: Instant) -> f64 {

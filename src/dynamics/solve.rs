@@ -295,6 +295,35 @@ impl BlockMatrix {
     }
 }
 
+/// Where a convex function is least for arguments above 0; its slope and curvature are given, and those at 0.
+pub(super) fn least([start, curvature]: [f64; 2], slope: impl Fn(f64) -> [f64; 2]) -> f64 {
+    if start >= 0.0 || curvature <= 0.0 {
+        return 0.0;
+    }
+    let (mut low, mut high) = (0.0, f64::INFINITY);
+    let mut alpha = -start / curvature;
+    for _ in 0..12 {
+        let [value, curvature] = slope(alpha);
+        if value.abs() <= 0.02 * -start {
+            return alpha;
+        }
+        if value < 0.0 {
+            low = alpha;
+        } else {
+            high = alpha;
+        }
+        let newton = alpha - value / curvature;
+        alpha = if newton > low && newton < high {
+            newton
+        } else if high.is_finite() {
+            0.5 * (low + high)
+        } else {
+            2.0 * alpha
+        };
+    }
+    low
+}
+
 #[cfg(test)]
 impl BlockMatrix {
     /// Zero.
