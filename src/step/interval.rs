@@ -37,7 +37,7 @@ use crate::verify::{self, Verified};
 const ADDED: f64 = 0.1;
 
 /// An interval may stretch cloth beyond its limit by this share of what the response may stretch it.
-const OVER: f64 = 0.3;
+const OVER: f64 = 0.1;
 
 /// Times that cloth which is stretched beyond its limit gives way.
 const EASINGS: u32 = 12;
