@@ -101,7 +101,6 @@ impl<'a> Data<'a> {
         })
     }
 
-    #[inline]
     pub(super) fn take(&mut self, count: usize) -> Result<&'a [u8], Problem> {
         let taken = self.bytes[self.next..]
             .get(..count)
@@ -110,20 +109,14 @@ impl<'a> Data<'a> {
         Ok(taken)
     }
 
-    #[inline(never)]
-    fn scalar_of_text(&mut self, kind: ScalarKind) -> Result<f64, Problem> {
-        let word = self.word()?;
-        if kind.is_integer() {
-            whole(word, kind)
-        } else {
-            text::number(word)
-        }
-    }
-
-    #[inline]
     pub(super) fn scalar(&mut self, kind: ScalarKind) -> Result<f64, Problem> {
         if self.encoding == Encoding::Ascii {
-            return self.scalar_of_text(kind);
+            let word = self.word()?;
+            return if kind.is_integer() {
+                whole(word, kind)
+            } else {
+                text::number(word)
+            };
         }
         let mut eight = [0; 8];
         let bytes = &mut eight[..kind.size()];
@@ -144,7 +137,6 @@ impl<'a> Data<'a> {
         })
     }
 
-    #[inline]
     pub(super) fn coordinate(&mut self, kind: ScalarKind) -> Result<f64, Problem> {
         if self.encoding == Encoding::Ascii {
             return text::coordinate(self.word()?);
@@ -169,9 +161,7 @@ impl<'a> Data<'a> {
                 remedy: "the file is damaged, or its header declares another type than it uses",
             });
         }
-        // most are short, and need no division
-        let left = self.left();
-        if length * least as f64 > left as f64 && length > left.div_ceil(least) as f64 {
+        if length > (self.left().div_ceil(least)) as f64 {
             return Err(Problem::Truncated(format!(
                 "within a list '{}' of {length} numbers",
                 property.name
