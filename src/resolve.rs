@@ -142,6 +142,9 @@ pub fn resolve(
     let phases = &mut Phases::default();
     let mut interval = Interval::given(candidate, terms, collider);
     interval.repel(&[], phases);
+    // nearly this motion is what the response begins with
+    let known = interval.look(collider);
+    let before = collider.look(start.motion_to(&wanted), &exact, known);
     let mut pass = || {
         interval.respond(collider, phases)?;
         interval.judge(collider, phases)
@@ -152,13 +155,11 @@ pub fn resolve(
             unreachable!("the shortest interval is never refused for what it does to the cloth")
         }
     })?;
-    // asked last, since the pairs of nearly this motion are listed now
-    let before = collider.impacts(start.motion_to(&wanted), &exact);
     let figures = interval.settle(&mut accepted, phases).figures;
 
     let ends = accepted.positions().iter().zip(&wanted);
     let resolution = Resolution {
-        impacts_before: before.len(),
+        impacts_before: before.impacts.len(),
         impacts_after: 0,
         rounds: figures.calls(),
         queries: collider.queries() - asked_before,

@@ -62,6 +62,11 @@ pub(crate) struct Resolve {
 
 impl Resolve {
     pub(crate) fn run(&self) -> Result<ExitCode, Failure> {
+        // to enter the pool once costs less than to enter it for every loop
+        rayon::scope(|_| self.resolve())
+    }
+
+    fn resolve(&self) -> Result<ExitCode, Failure> {
         let settings = self.settings()?;
         self.check_outputs()?;
         let cloth = io::read(&self.start)?;

@@ -38,12 +38,10 @@ pub(super) struct Way32 {
 }
 
 impl Way32 {
-    /// Around the way of a vertex from `a` to `b`, grown by `growth`.
-    pub(super) fn of_vertex(a: DVec3, b: DVec3, growth: f64) -> Self {
-        Self {
-            start: Box32::of_vertex(a, a, growth),
-            end: Box32::of_vertex(b, b, growth),
-        }
+    /// Around the way of a vertex from one place to the other, each grown by its growth.
+    pub(super) fn of_vertex(ends: [DVec3; 2], growth: [f64; 2]) -> Self {
+        let [start, end] = [0, 1].map(|k| Box32::of_vertex(ends[k], ends[k], growth[k]));
+        Self { start, end }
     }
 
     /// Around the way of a vertex from `a` towards `b`, up to this part of it; `1 - until` is exact.

@@ -277,13 +277,10 @@ impl Collider {
         })
     }
 
-    /// Says that the next questions will be about motions like this one, and about pairs within these thicknesses. Saves time, changes no
+    /// Says that the next questions will be about motions like this one, about where it starts, and about pairs within these thicknesses. Saves time, changes no
     /// result.
     pub fn expect(&mut self, motion: Motion<'_>, thickness: &[f64]) {
         self.nearby.expect(motion.start, motion.end);
-        if self.nearby.goes_far(&self.mesh, motion.start) {
-            return; // what is listed for such a motion holds for nothing else, and the start is asked about first
-        }
         let growth = |v: usize| 0.5 * thickness[v];
         let _ = self.cover(motion, growth, Some(2.0 * largest(motion, growth)));
     }

@@ -115,10 +115,10 @@ impl Mesh {
                 });
             }
         }
-        check_duplicates(&faces)?;
+        check_duplicates(vertex_count, &faces)?;
         let body_of_vertex = check_bodies(vertex_count, &faces, &bodies)?;
 
-        let (edges, face_edges) = unique_edges(&faces);
+        let (edges, face_edges) = unique_edges(vertex_count, &faces);
         let mut vertex_owner = vec![NONE; vertex_count];
         let mut edge_owner = vec![NONE; edges.len()];
         for (face, (corners, sides)) in faces.iter().zip(&face_edges).enumerate() {
@@ -357,25 +357,52 @@ fn index(count: usize) -> Result<u32, MeshError> {
         .ok_or(MeshError::TooLarge { count })
 }
 
-fn check_duplicates(faces: &[[u32; 3]]) -> Result<(), MeshError> {
-    let mut keys: Vec<([u32; 3], usize)> = faces
-        .iter()
-        .enumerate()
-        .map(|(face, corners)| {
-            let mut key = *corners;
-            key.sort_unstable();
-            (key, face)
-        })
-        .collect();
-    keys.sort_unstable();
-    match keys.windows(2).find(|w| w[0].0 == w[1].0) {
-        Some(w) => Err(MeshError::DuplicateFace {
-            first: w[0].1,
-            second: w[1].1,
-            corners: faces[w[0].1],
+fn check_duplicates(vertex_count: usize, faces: &[[u32; 3]]) -> Result<(), MeshError> {
+    match duplicate(vertex_count, faces) {
+        Some([first, second]) => Err(MeshError::DuplicateFace {
+            first,
+            second,
+            corners: faces[first],
         }),
         None => Ok(()),
     }
+}
+
+/// Two faces on the same three vertices, of which there are as many as said, if there are any: the first by these vertices, ascending.
+pub(crate) fn duplicate(vertex_count: usize, faces: &[[u32; 3]]) -> Option<[usize; 2]> {
+    let keys = faces.iter().zip(0..).map(|(corners, face)| {
+        let mut key = *corners;
+        key.sort_unstable();
+        let [a, b, c] = key;
+        (a, ([b, c], face))
+    });
+    let keys: Vec<(u32, ([u32; 2], u32))> =
+        sorted_by_number(vertex_count, &keys.collect::<Vec<_>>());
+    let is_same = |w: &&[(u32, ([u32; 2], u32))]| (w[0].0, w[0].1.0) == (w[1].0, w[1].1.0);
+    let twice = keys.windows(2).find(is_same)?;
+    Some([twice[0].1.1 as usize, twice[1].1.1 as usize])
+}
+
+/// What `sort_unstable` makes of these rows, whose numbers are below `count`: by number in one pass, and then the few of each among
+/// themselves.
+fn sorted_by_number<T: Copy + Default + Ord>(count: usize, rows: &[(u32, T)]) -> Vec<(u32, T)> {
+    let mut next = vec![0; count + 1];
+    for (number, _) in rows {
+        next[*number as usize + 1] += 1;
+    }
+    for i in 0..count {
+        next[i + 1] += next[i];
+    }
+    let mut sorted = vec![(0, T::default()); rows.len()];
+    for row in rows {
+        let at: &mut usize = &mut next[row.0 as usize];
+        sorted[*at] = *row;
+        *at += 1;
+    }
+    for run in sorted.chunk_by_mut(|a, b| a.0 == b.0) {
+        run.sort_unstable();
+    }
+    sorted
 }
 
 fn check_bodies(
@@ -413,17 +440,17 @@ fn check_bodies(
     Ok(body_of_vertex)
 }
 
-fn unique_edges(faces: &[[u32; 3]]) -> (Vec<[u32; 2]>, Vec<[u32; 3]>) {
-    let mut sides: Vec<([u32; 2], u32)> = Vec::with_capacity(3 * faces.len());
+fn unique_edges(vertex_count: usize, faces: &[[u32; 3]]) -> (Vec<[u32; 2]>, Vec<[u32; 3]>) {
+    let mut sides: Vec<(u32, (u32, u32))> = Vec::with_capacity(3 * faces.len());
     for (face, &[a, b, c]) in faces.iter().enumerate() {
         for (k, [p, q]) in [[a, b], [b, c], [c, a]].into_iter().enumerate() {
-            sides.push(([p.min(q), p.max(q)], (3 * face + k) as u32));
+            sides.push((p.min(q), (p.max(q), (3 * face + k) as u32)));
         }
     }
-    sides.sort_unstable();
     let mut edges: Vec<[u32; 2]> = Vec::with_capacity(sides.len() / 2 + 1);
     let mut face_edges = vec![[0; 3]; faces.len()];
-    for (ends, side) in sides {
+    for (p, (q, side)) in sorted_by_number(vertex_count, &sides) {
+        let ends = [p, q];
         if edges.last() != Some(&ends) {
             edges.push(ends);
         }
@@ -434,6 +461,8 @@ fn unique_edges(faces: &[[u32; 3]]) -> (Vec<[u32; 2]>, Vec<[u32; 3]>) {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -447,6 +476,35 @@ mod tests {
         assert_eq!(mesh.faces_of_vertex(1), [0, 1]);
         assert_eq!(mesh.edges_of_vertex(2), [1, 2, 4]);
         assert_eq!(mesh.neighbours(2).collect::<Vec<_>>(), [0, 1, 3]);
+    }
+
+    proptest! {
+        #[test]
+        fn rows_are_sorted_by_number_as_by_comparing_them(
+            rows in prop::collection::vec((0..7u32, (0..3u32, 0..3u32)), 0..60),
+            many in 0..200u32,
+        ) {
+            let mut rows = rows;
+            rows.extend((0..many).rev().map(|k| (3, (k % 5, k)))); // more of one number than of all others
+            let mut expected = rows.clone();
+            expected.sort_unstable();
+            prop_assert_eq!(sorted_by_number(7, &rows), expected);
+        }
+    }
+
+    #[test]
+    fn of_faces_on_the_same_vertices_the_first_by_vertices_are_named() {
+        let faces = [
+            [5, 6, 7],
+            [1, 2, 3],
+            [7, 5, 6],
+            [4, 1, 2],
+            [3, 1, 2],
+            [2, 3, 1],
+        ];
+        assert_eq!(duplicate(8, &faces), Some([1, 4]));
+        assert_eq!(duplicate(8, &faces[..4]), Some([0, 2]));
+        assert_eq!(duplicate(8, &faces[..2]), None);
     }
 
     #[test]

@@ -9,8 +9,9 @@
 //! alone.
 //!
 //! In a motion by a good part of an edge much is in the room of much else. Then rooms are for that
-//! motion alone, and have a *schedule*: what starts and ends within some slack of where it does. Pairs
-//! that an axis or another direction parts by more than the slacks of both, at the start and at the end, are not listed.
+//! motion alone, and have a *schedule*: what starts where it does and ends within some slack of where it does. Pairs
+//! that an axis or another direction parts, at the start and by more than the slacks of both at the end, are not listed.
+//! They are apart at the start in any case, so that what is near there is asked of the same list.
 
 use glam::DVec3;
 use rayon::prelude::*;
@@ -51,8 +52,10 @@ pub(super) struct Nearby {
 struct Schedule {
     /// Where each starts and ends.
     ways: Vec<[DVec3; 2]>,
-    /// How far from there it may do so, m.
+    /// How far from there it may end, m.
     slack: Vec<f64>,
+    /// By how much its boxes are grown, m.
+    growth: Vec<f64>,
     /// Around all that each may be, with its growth.
     boxes: Vec<Way32>,
     /// What is not listed is further apart than this, m.
@@ -90,9 +93,10 @@ impl Nearby {
         self.rooms.is_empty()
     }
 
-    /// Whether the list holds for a question as it is.
+    /// Whether the list holds as it is for a question whose boxes are not grown.
     pub(super) fn is_covering(&self, asked: &Boxed<'_>) -> bool {
-        let holds = |v: usize| self.keeps(v, asked);
+        let is_still = asked.is_still();
+        let holds = |v: usize| self.keeps(v, asked, is_still, 0.0);
         self.is_answered(asked)
             && (0..self.rooms.len())
                 .into_par_iter()
@@ -100,9 +104,12 @@ impl Nearby {
                 .all(holds)
     }
 
-    /// Whether a vertex keeps to its room, and to its schedule.
-    fn keeps(&self, v: usize, asked: &Boxed<'_>) -> bool {
-        let in_time = |schedule: &Schedule| schedule.holds(v, asked.start[v], asked.end[v]);
+    /// Whether a vertex keeps to its room, and to its schedule; of that only the start counts if nothing moves.
+    fn keeps(&self, v: usize, asked: &Boxed<'_>, is_still: bool, growth: f64) -> bool {
+        let in_time = |schedule: &Schedule| {
+            schedule.starts(v, asked.start[v], growth)
+                && (is_still || schedule.ends(v, asked.end[v]))
+        };
         self.rooms[v].holds(&asked.boxes[v]) && self.schedule.as_ref().is_none_or(in_time)
     }
 
@@ -112,7 +119,7 @@ impl Nearby {
         (tree, fitted, ways): (&mut Tree, &mut Boxes<Box32>, &mut Boxes<Way32>),
         mesh: &Mesh,
         asked: &Boxed<'_>,
-        growth: impl Fn(usize) -> f64,
+        growth: impl Fn(usize) -> f64 + Sync,
     ) {
         let count = asked.boxes.len();
         self.rooms.resize(count, Box32::EMPTY);
@@ -120,9 +127,10 @@ impl Nearby {
             self.rooms.fill(Box32::EMPTY);
         }
         let mut is_moved = std::mem::take(&mut self.is_moved);
+        let is_still = asked.is_still();
         let vertices = (0..count).into_par_iter().with_min_len(4096);
         vertices
-            .map(|v| !self.keeps(v, asked))
+            .map(|v| !self.keeps(v, asked, is_still, growth(v)))
             .collect_into_vec(&mut is_moved);
         self.is_moved = is_moved;
         let moved = self.is_moved.iter().filter(|&&is_moved| is_moved).count();
@@ -136,6 +144,7 @@ impl Nearby {
             self.schedule = distance.map(|distance| Schedule {
                 ways: vec![[DVec3::ZERO; 2]; count],
                 slack: vec![0.0; count],
+                growth: vec![0.0; count],
                 boxes: vec![Way32::EMPTY; count],
                 distance,
                 ..Schedule::default()
@@ -244,7 +253,7 @@ impl Nearby {
         let part = |pairs: &[Listed]| {
             let (mut looks, mut out) = (Looks::default(), Vec::new());
             for listed in pairs {
-                if overlap(listed) && !is_idle(listed) {
+                if !is_idle(listed) && overlap(listed) {
                     match single {
                         Some(motion) => looks.add(*listed, motion, |open| report(open, &mut out)),
                         None => report(*listed, &mut out),
@@ -260,10 +269,20 @@ impl Nearby {
     }
 }
 
+impl Boxed<'_> {
+    fn is_still(&self) -> bool {
+        self.start == self.end
+    }
+}
+
 impl Schedule {
-    fn holds(&self, v: usize, start: DVec3, end: DVec3) -> bool {
-        let [a, b] = self.ways[v];
-        start.distance(a).max(end.distance(b)) <= self.slack[v]
+    /// Whether a vertex starts where it is expected to, with a box that is grown by no more.
+    fn starts(&self, v: usize, start: DVec3, growth: f64) -> bool {
+        start == self.ways[v][0] && growth <= self.growth[v]
+    }
+
+    fn ends(&self, v: usize, end: DVec3) -> bool {
+        end.distance(self.ways[v][1]) <= self.slack[v]
     }
 
     fn set(&mut self) {
@@ -281,10 +300,10 @@ impl Schedule {
     fn room(&mut self, v: usize, asked: &Boxed<'_>, growth: f64) -> Box32 {
         let [a, b] = [asked.start[v], asked.end[v]];
         self.ways[v] = [a, b];
-        self.slack[v] = growth + SIDE_SHARE * a.distance(b);
-        let growth = growth + self.slack[v];
-        self.boxes[v] = Way32::of_vertex(a, b, growth);
-        Box32::of_vertex(a, b, growth)
+        let slack = growth + SIDE_SHARE * a.distance(b);
+        (self.slack[v], self.growth[v]) = (slack, growth);
+        self.boxes[v] = Way32::of_vertex([a, b], [growth, growth + slack]);
+        Box32::of_vertex(a, b, growth + slack)
     }
 }
 

@@ -11,6 +11,7 @@ use super::error::{FileError, Place, Problem};
 use super::look::{Labelling, Look, NONE};
 use super::mesh_file::{Attribute, MeshFile, Polygons, Uv};
 use super::polygon::{self, MAX_CONCAVE};
+use crate::geometry::mesh::duplicate;
 
 /// A mesh while its file is being read.
 ///
@@ -160,17 +161,24 @@ impl<'a> Builder<'a> {
         let mut part_of_face = Vec::with_capacity(self.polygons.len());
         let mut places = Vec::with_capacity(self.polygons.len());
         let mut start = 0;
-        let mut around = Vec::new();
+        let mut triangles = Vec::new();
         for polygon in &self.polygons {
             let corners = &self.corners[start..polygon.end];
             let uv = &self.uv_corners[start..polygon.end];
             start = polygon.end;
             self.check_polygon(corners, uv, polygon.place)?;
-            around.clear();
-            around.extend(corners.iter().map(|&v| self.positions[v as usize]));
-            let triangles = polygon::triangulate(&around)
-                .map_err(|_| self.too_many_corners(corners.len(), polygon.place))?;
-            for t in triangles {
+            triangles.clear();
+            if corners.len() == 3 {
+                triangles.push([0, 1, 2]);
+            } else {
+                let around: Vec<DVec3> = corners
+                    .iter()
+                    .map(|&v| self.positions[v as usize])
+                    .collect();
+                triangles = polygon::triangulate(&around)
+                    .map_err(|_| self.too_many_corners(corners.len(), polygon.place))?;
+            }
+            for t in &triangles {
                 faces.push(t.map(|k| corners[k]));
                 places.push(polygon.place);
                 part_of_face.push(polygon.part);
@@ -272,22 +280,12 @@ impl<'a> Builder<'a> {
     }
 
     fn check_duplicates(&self, faces: &[[u32; 3]], places: &[u64]) -> Result<(), FileError> {
-        let mut keys: Vec<([u32; 3], u32)> = faces
-            .iter()
-            .zip(0u32..)
-            .map(|(corners, face)| {
-                let mut key = *corners;
-                key.sort_unstable();
-                (key, face)
-            })
-            .collect();
-        keys.sort_unstable();
-        match keys.windows(2).find(|w| w[0].0 == w[1].0) {
+        match duplicate(self.positions.len(), faces) {
             None => Ok(()),
-            Some(w) => Err(self.error(
-                places[w[1].1 as usize],
+            Some([first, second]) => Err(self.error(
+                places[second],
                 Problem::DuplicateFace {
-                    first: (self.place)(places[w[0].1 as usize]),
+                    first: (self.place)(places[first]),
                 },
             )),
         }

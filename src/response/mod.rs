@@ -368,10 +368,16 @@ impl Separations {
     }
 }
 
-/// The impacts that stages would see first in the motion of a candidate, and what is proved of it.
-pub(crate) fn look(near: &[Proximity], candidate: &Candidate<'_>, collider: &mut Collider) -> Look {
+/// The impacts that stages see first in the motion of a candidate, and what is proved of it. What is `known` of a motion like this one
+/// only spares work.
+pub(crate) fn look(
+    near: &[Proximity],
+    candidate: &Candidate<'_>,
+    collider: &mut Collider,
+    known: Option<&Proof>,
+) -> Look {
     let separations = Separations::of(near, candidate);
-    collider.look(candidate.motion(), &separations.asked(candidate), None)
+    collider.look(candidate.motion(), &separations.asked(candidate), known)
 }
 
 /// The impacts to respond to first: those where the two surfaces are nearest, and others that share
@@ -425,9 +431,20 @@ pub fn respond_in(
     collider: &mut Collider,
     known: Option<&Proof>,
 ) -> Response {
+    let look = look(near, candidate, collider, known);
+    respond_after(look, passes, near, candidate, collider)
+}
+
+/// The same after the first [`look`] at the candidate.
+pub(crate) fn respond_after(
+    look: Look,
+    passes: &[Pass<'_>],
+    near: &[Proximity],
+    candidate: &mut Candidate<'_>,
+    collider: &mut Collider,
+) -> Response {
     let separations = Separations::of(near, candidate);
     let asked = separations.asked(candidate);
-    let look = collider.look(candidate.motion(), &asked, known);
     let mut responding = Responding {
         near,
         touched: vec![false; candidate.x.len()],

@@ -21,12 +21,12 @@ use super::settings::{Settings, VelocityUpdate};
 use crate::dynamics::{Dynamics, Proposal, Tension};
 use crate::error::{Pinch, StepError};
 use crate::geometry::mesh::{check_positions, flush_tiny};
-use crate::geometry::{Collider, Impact, Pair, Proof, Proximity};
+use crate::geometry::{Collider, Impact, Look, Pair, Proof, Proximity};
 use crate::grid;
 use crate::response::squeeze::{NoRoom, squeeze};
 use crate::response::{
-    Account, Coming, Coupling, Pass, Pressed, Repelled, Response, Scope, SetWork, bounce,
-    respond_in, settle,
+    self, Account, Coming, Coupling, Pass, Pressed, Repelled, Response, Scope, SetWork, bounce,
+    respond_after, settle,
 };
 use crate::state::{Candidate, Surfaces};
 use crate::touch::Touch;
@@ -132,6 +132,8 @@ pub(crate) struct Interval<'a> {
     coupling: Option<Coupling>,
     proposal: Proposal,
     candidate: Candidate<'a>,
+    /// What the response sees first, if that is known already.
+    seen: Option<Look>,
     repelled: Repelled,
     by_repulsion: Account,
     response: Response,
@@ -295,6 +297,7 @@ impl<'a> Interval<'a> {
             coupling: None,
             candidate: terms.candidate(proposal.x.clone()),
             proposal,
+            seen: None,
             repelled: Repelled::default(),
             by_repulsion: Account::default(),
             response: Response::default(),
@@ -325,6 +328,13 @@ impl<'a> Interval<'a> {
             };
             self.by_repulsion = Account::of(&self.proposal.x, &self.candidate);
         });
+    }
+
+    /// What the response is going to see first, before it: what is proved of the motion it begins with.
+    pub(crate) fn look(&mut self, collider: &mut Collider) -> Option<&Proof> {
+        let known = self.foreseen.as_ref();
+        let seen = response::look(&self.near, &self.candidate, collider, known);
+        self.seen.insert(seen).proof.as_ref()
     }
 
     /// Third station: what meets is kept apart by the stages.
@@ -362,7 +372,8 @@ impl<'a> Interval<'a> {
             }
             dynamics.ease(wanted, &mut eased.x);
             let known = self.response.proof.as_ref();
-            let more = self.respond_to(&mut eased, collider, known);
+            let look = response::look(&self.near, &eased, collider, known);
+            let more = self.respond_to(look, &mut eased, collider);
             let left = dynamics.stretched(wanted, &eased.x);
             if more.left > self.response.left {
                 return;
@@ -378,7 +389,10 @@ impl<'a> Interval<'a> {
 
     fn run_stages(&mut self, collider: &mut Collider) {
         let mut candidate = self.candidate.clone();
-        self.response = self.respond_to(&mut candidate, collider, self.foreseen.as_ref());
+        let known = self.foreseen.as_ref();
+        let look = (self.seen.take())
+            .unwrap_or_else(|| response::look(&self.near, &candidate, collider, known));
+        self.response = self.respond_to(look, &mut candidate, collider);
         self.candidate = candidate;
         let accounts = &mut self.response.accounts;
         if !self.repelled.pressed.is_empty() {
@@ -391,12 +405,12 @@ impl<'a> Interval<'a> {
         }
     }
 
-    /// All stages, once.
+    /// All stages, once, after a first look.
     fn respond_to(
         &self,
+        look: Look,
         candidate: &mut Candidate<'_>,
         collider: &mut Collider,
-        known: Option<&Proof>,
     ) -> Response {
         let Terms { settings, span, .. } = self.terms;
         let scopes: &[Scope] = match settings.passes {
@@ -412,7 +426,7 @@ impl<'a> Interval<'a> {
                 stages: &settings.failsafe,
             });
         }
-        respond_in(&passes, &self.near, candidate, collider, known)
+        respond_after(look, &passes, &self.near, candidate, collider)
     }
 
     /// Whether the cloth can bear what was done to it; the shortest interval has to.

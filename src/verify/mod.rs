@@ -40,7 +40,7 @@ use listed::Wrong;
 /// let lower = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]];
 /// let upper = [[0.2, 0.1, 0.2], [1.2, 0.1, 0.2], [0.2, 0.1, 1.2]];
 /// let x0: Vec<DVec3> = lower.iter().chain(&upper).map(|&x| x.into()).collect();
-/// let collider = Collider::new(&mesh);
+/// let mut collider = Collider::new(&mesh);
 /// let v0 = vec![DVec3::ZERO; 6];
 /// assert!(collider.start(x0.clone(), v0.clone()).is_ok());
 ///
@@ -144,22 +144,27 @@ pub fn start_listed(
     v: Vec<DVec3>,
     tangles: Vec<Tangle>,
 ) -> Result<Verified, StartError> {
-    check_positions(&mesh, &x)?;
+    check_start(&mesh, &x, &v)?;
+    check_list(&mesh, &intersect::crossing_faces(&mesh, &x), &tangles)?;
+    Ok(Verified::new(mesh, x, v, tangles))
+}
+
+/// Whether a start state can be judged.
+fn check_start(mesh: &Mesh, x: &[DVec3], v: &[DVec3]) -> Result<(), StartError> {
+    check_positions(mesh, x)?;
     if v.len() != x.len() {
         return Err(StartError::VelocityCount {
             velocities: v.len(),
             vertex_count: x.len(),
         });
     }
-    if let Some(vertex) = v.iter().position(|v| !v.is_finite()) {
-        return Err(StartError::Velocity {
+    match v.iter().position(|v| !v.is_finite()) {
+        None => Ok(()),
+        Some(vertex) => Err(StartError::Velocity {
             vertex,
             velocity: v[vertex],
-        });
+        }),
     }
-    let crossing = intersect::crossing_faces(&mesh, &x);
-    check_list(&mesh, &crossing, &tangles)?;
-    Ok(Verified::new(mesh, x, v, tangles))
 }
 
 fn check_list(mesh: &Mesh, crossing: &[[u32; 2]], tangles: &[Tangle]) -> Result<(), StartError> {
@@ -209,12 +214,15 @@ pub fn open(state: &Verified, pinched: Vec<Tangle>) -> Result<Verified, StartErr
 }
 
 impl Collider {
-    /// Certifies a start state of the mesh, see [`start`].
+    /// Certifies a start state of the mesh, see [`start()`]; by the collider's tree, which is there then for what comes next.
     ///
     /// # Errors
-    /// Those of [`start`].
-    pub fn start(&self, x: Vec<DVec3>, v: Vec<DVec3>) -> Result<Verified, StartError> {
-        start(Arc::clone(self.mesh()), x, v)
+    /// Those of [`start()`].
+    pub fn start(&mut self, x: Vec<DVec3>, v: Vec<DVec3>) -> Result<Verified, StartError> {
+        let mesh = Arc::clone(self.mesh());
+        check_start(&mesh, &x, &v)?;
+        check_list(&mesh, &self.crossings(&x, Scope::Certified).faces, &[])?;
+        Ok(Verified::new(mesh, x, v, Vec::new()))
     }
 }
 

@@ -369,6 +369,50 @@ proptest! {
     }
 
     #[test]
+    fn what_is_near_at_the_start_is_among_the_pairs_of_a_motion(
+        soup in soup(20),
+        lifts in prop::collection::vec((0..24usize, nudge()), 0..6),
+        nudges in prop::collection::vec((0..24usize, nudge()), 0..6),
+        uneven in any::<bool>(),
+        thicker in prop_oneof![Just(1.0), Just(1.5)],
+    ) {
+        let Soup { mesh, mut x0, mut x1 } = soup;
+        let thick = |factor: f64| (0..x0.len()).map(|v| if uneven && v % 5 == 0 { 1.5 * factor } else { factor }).collect::<Vec<f64>>();
+        let [listed, mut asked] = [0.25, 0.25 * thicker].map(thick);
+        if uneven {
+            asked.reverse(); // no thicker than the thickest, but elsewhere
+        }
+        let rest = x0.clone();
+        let margin = |thickness| Margin { thickness, rest: &rest, gap: None };
+        let exact = Asked { mode: Mode::Exact, margin: None };
+        let mut collider = Collider::new(&mesh);
+        collider.expect(Motion::new(&x0, &x1), &listed);
+        for thickness in [&listed, &asked] {
+            let near = collider.proximities(&x0, &margin(thickness), None);
+            prop_assert_eq!(near, Collider::new(&mesh).proximities(&x0, &margin(thickness), None));
+            let wide = Asked { mode: Mode::Fast, margin: Some(margin(thickness)) };
+            let look = collider.look(Motion::new(&x0, &x1), &wide, None);
+            prop_assert_eq!(look.impacts, Collider::new(&mesh).impacts(Motion::new(&x0, &x1), &wide));
+        }
+        // other starts, other ends, in turn
+        for (v, by) in lifts.into_iter().filter(|(v, _)| *v < rest.len()) {
+            x0[v] += 0.125 * by;
+        }
+        let near = collider.proximities(&x0, &margin(&listed), None);
+        prop_assert_eq!(near, Collider::new(&mesh).proximities(&x0, &margin(&listed), None));
+        for (v, by) in nudges.into_iter().filter(|(v, _)| *v < rest.len()) {
+            x1[v] += by;
+        }
+        let wide = Asked { mode: Mode::Fast, margin: Some(margin(&listed)) };
+        for asked in [wide, exact] {
+            let look = collider.look(Motion::new(&x0, &x1), &asked, None);
+            prop_assert_eq!(look.impacts, Collider::new(&mesh).impacts(Motion::new(&x0, &x1), &asked));
+        }
+        let near = collider.proximities(&x1, &margin(&listed), None);
+        prop_assert_eq!(near, Collider::new(&mesh).proximities(&x1, &margin(&listed), None));
+    }
+
+    #[test]
     fn every_impact_takes_a_query_and_no_pair_takes_two(soup in soup(20), apart in 0.0..0.1f64) {
         let Soup { mesh, x0, mut x1 } = soup;
         let thickness = vec![0.25; x0.len()];

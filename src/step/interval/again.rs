@@ -28,7 +28,7 @@ impl Interval<'_> {
             self.coming = met;
             self.solve(dynamics, velocities, &members, before, collider, phases);
             let goes_on = timed(&mut phases.respond_ms, || {
-                let look = response::look(&near, &self.candidate, collider);
+                let look = response::look(&near, &self.candidate, collider, None);
                 let met = Coming::of(&look.impacts, &self.candidate);
                 self.foreseen = look.proof;
                 let coupling = self.coupling.as_ref();

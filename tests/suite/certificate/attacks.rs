@@ -14,7 +14,7 @@ use percale::{
 
 use crate::support::{small, squares, two_triangles, upper_moved};
 
-fn start(collider: &Collider, x: &[DVec3]) -> Verified {
+fn start(collider: &mut Collider, x: &[DVec3]) -> Verified {
     collider
         .start(x.to_vec(), vec![DVec3::ZERO; x.len()])
         .unwrap()
@@ -33,7 +33,7 @@ fn surfaces(mesh: &Mesh, x: &[DVec3]) -> Surfaces {
 fn a_proof_of_another_mesh_start_or_end_covers_nothing() {
     let (mesh, x) = two_triangles(0.1);
     let mut collider = Collider::new(&mesh);
-    let state = start(&collider, &x);
+    let state = start(&mut collider, &x);
     let (surfaces, w) = (surfaces(&mesh, &x), [1.0; 6]);
     let through = || Candidate::new(&state, &w, &surfaces, 0.1, moved(&x, -0.2)).unwrap();
 
@@ -79,7 +79,7 @@ fn a_proof_of_another_mesh_start_or_end_covers_nothing() {
 fn a_candidate_changed_after_the_last_look_is_looked_at_again() {
     let (mesh, x) = two_triangles(0.1);
     let mut collider = Collider::new(&mesh);
-    let state = start(&collider, &x);
+    let state = start(&mut collider, &x);
     let (surfaces, w) = (surfaces(&mesh, &x), [1.0; 6]);
     let mut candidate = Candidate::new(&state, &w, &surfaces, 0.1, moved(&x, 0.1)).unwrap();
     let settings = Settings::default();
@@ -100,7 +100,7 @@ fn a_candidate_changed_after_the_last_look_is_looked_at_again() {
 #[test]
 fn a_collider_of_another_mesh_is_refused() {
     let (mesh, x) = two_triangles(0.1);
-    let state = start(&Collider::new(&mesh), &x);
+    let state = start(&mut Collider::new(&mesh), &x);
     let (surfaces, w) = (surfaces(&mesh, &x), [1.0; 6]);
     let others = [
         Mesh::new(6, vec![[0, 1, 2], [0, 4, 5]]).unwrap(),
@@ -131,7 +131,7 @@ fn states_that_share_a_collider_do_not_share_proofs() {
     let (mesh, x) = two_triangles(0.1);
     let mut collider = Collider::new(&mesh);
     let below = moved(&x, -0.2);
-    let states = [start(&collider, &x), start(&collider, &below)];
+    let states = [start(&mut collider, &x), start(&mut collider, &below)];
     let (surfaces, w) = (surfaces(&mesh, &x), [1.0; 6]);
     for _ in 0..3 {
         for (state, wanted) in states.iter().zip([&below, &x]) {
@@ -157,7 +157,7 @@ fn states_that_share_a_collider_do_not_share_proofs() {
 fn numbers_that_mean_nothing_are_refused_where_they_come_in() {
     let (mesh, x) = two_triangles(0.1);
     let mut collider = Collider::new(&mesh);
-    let state = start(&collider, &x);
+    let state = start(&mut collider, &x);
     let good = surfaces(&mesh, &x);
     for bad in [f64::NAN, -1e-3, f64::INFINITY] {
         assert!(Surfaces::uniform(&mesh, x.clone(), bad, 0.3).is_err());
@@ -225,7 +225,7 @@ fn numbers_that_mean_nothing_are_refused_where_they_come_in() {
 fn lists_of_the_wrong_length_are_refused_by_name() {
     let (mesh, x) = two_triangles(0.1);
     let mut collider = Collider::new(&mesh);
-    let state = start(&collider, &x);
+    let state = start(&mut collider, &x);
     let good = surfaces(&mesh, &x);
     let short = x[..5].to_vec();
     assert!(collider.start(short.clone(), vec![DVec3::ZERO; 5]).is_err());
@@ -305,7 +305,7 @@ fn what_is_not_a_number_does_not_spoil_a_collider() {
     let w = vec![1.0; x.len()];
     for v in 0..x.len() {
         let mut collider = Collider::new(&mesh);
-        let state = start(&collider, &x);
+        let state = start(&mut collider, &x);
         let mut thickness = vec![1e-2; x.len()];
         thickness[v] = f64::NAN;
         let motion = collider.motion(&x, &end).unwrap();

@@ -73,8 +73,9 @@ fn throw(cases: u32, layer_count: u32, seed: u64) -> Vec<Thrown> {
         );
         let (accepted, report) = resolved.unwrap_or_else(|error| panic!("case {case}: {error}"));
         assert!(report.rounds <= MAX_ROUNDS, "case {case}: {report:?}");
-        // No look at a motion asks about a pair twice, but for the certificate: about what the last look left near, and about all pairs of what
-        // moved since. Looks are the one at the candidate, the first of the stages, one after each round, and the certificate.
+        // No look at a motion asks about a pair twice, but for those at the candidate and of the certificate: about what the look before left near,
+        // and about all pairs of what moved since. Looks are the first of the stages, the one at the candidate, one after each round, and the
+        // certificate.
         let looks = report.rounds as u64 + 4;
         assert!(report.queries <= looks * pairs, "case {case}: {report:?}");
         assert!(
