@@ -97,7 +97,8 @@ impl Finish<'_> {
         }
         let mut at: Vec<Vec<u32>> = vec![Vec::new(); components.all.len()];
         for &k in &clean {
-            let component = components.all[k].as_ref().expect("just found");
+            let component = components.all[k].as_mut().expect("just found");
+            component.relaxation.stiffen(&mut components.slots);
             at[k] = component.relaxation.free().to_vec();
         }
         let mut distance = vec![0.0; x.len()];
