@@ -31,8 +31,8 @@ use super::paths::{Path, PathKind};
 use super::perturb;
 use super::segments::{Crossing, End, Segments};
 use super::trace::Touched;
-use crate::geometry::Mesh;
 use crate::geometry::mesh::NONE;
+use crate::geometry::{BodyKind, Mesh};
 
 /// The part of the cloth that is on the wrong side of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -137,8 +137,14 @@ impl<'a> Flood<'a> {
         };
         let mut groups: BTreeMap<[u32; 2], Vec<usize>> = BTreeMap::new();
         for p in alone {
-            let sheets = [piece(p), piece(paths[p].partner as usize)];
-            if sheets[0] != sheets[1] {
+            let both = [p, paths[p].partner as usize];
+            let sheets = both.map(piece);
+            // an obstacle knows its inside by itself, and cloth around it is not parted by it
+            let is_cloth = |p: usize| {
+                let body = self.mesh.body_of_face(paths[p].faces[0]);
+                self.mesh.bodies()[body as usize].kind != BodyKind::Obstacle
+            };
+            if sheets[0] != sheets[1] && both.into_iter().all(is_cloth) {
                 groups.entry(sheets).or_default().push(p);
             }
         }
