@@ -91,10 +91,16 @@ struct Partner<'a> {
     wrong_side: f64,
 }
 
+/// A point that is to move.
+struct Asked {
+    from: Point,
+    /// Where its answer lies in the chart of the other partner, and where it lies itself in that of its own.
+    answer: Option<(DVec2, DVec2)>,
+}
+
 /// What the pulls of one partner have in common.
 struct Aiming<'p, 'a> {
     contour: u32,
-    map: Option<Map>,
     own: &'p Partner<'a>,
     other: &'p Partner<'a>,
     /// Faces among which closest points are looked for.
@@ -137,7 +143,16 @@ impl<'a> Attract<'a> {
             p.chart.radius(&needed)
         });
         let radius = 1.2 * radius.fold(0.0, f64::max) + 2.0 * edge;
+        let asked: Vec<Vec<Asked>> = partners
+            .iter()
+            .enumerate()
+            .map(|(i, own)| self.asked(own, &partners[count - 1 - i], edge))
+            .collect();
         for (i, partner) in partners.iter_mut().enumerate() {
+            // no more is laid out than answers are looked for in
+            let answers = asked[count - 1 - i].iter().filter_map(|a| a.answer);
+            let furthest = answers.map(|(at, _)| at.length()).fold(0.0, f64::max);
+            let radius = radius.min(furthest + 2.0 * edge.max(partner.chart.edge()));
             partner
                 .chart
                 .spread(radius, self.surface.mesh.faces().len());
@@ -149,7 +164,6 @@ impl<'a> Attract<'a> {
             let other = &partners[count - 1 - i];
             let aim = Aiming {
                 contour,
-                map: self.map(own, other, edge),
                 own,
                 other,
                 near: self.near(other),
@@ -157,19 +171,34 @@ impl<'a> Attract<'a> {
                 extent,
                 edge,
             };
-            for &v in &own.inside {
-                pulls.extend(self.pull(&aim, Point::vertex(v), own.chart.place(v)));
-            }
-            if own.inside.is_empty() && matches!(own.path.inside, Inside::Vertices(_)) {
-                for (face, spots) in self.inner_points(own.path) {
-                    let places = spots.iter().map(|s| own.chart.place_of(*s));
-                    let place = places.sum::<Option<DVec2>>();
-                    let place = place.map(|sum| sum / spots.len() as f64);
-                    pulls.extend(self.pull(&aim, self.middle(face, &spots), place));
-                }
-            }
+            let found = asked[i].iter();
+            pulls.extend(found.filter_map(|asked| self.pull(&aim, asked)));
         }
         self.along_path(contour, [&partners[0], &partners[count - 1]], edge, pulls);
+    }
+
+    /// What of a partner is to move, and where in the other's chart its answers lie.
+    fn asked(&self, own: &Partner<'_>, other: &Partner<'_>, edge: f64) -> Vec<Asked> {
+        let map = self.map(own, other, edge);
+        let asked = |from: Point, place: Option<DVec2>| {
+            let mapped = map.as_ref().zip(place);
+            let answer = mapped.map(|(map, place)| (map.at(place), place));
+            Asked { from, answer }
+        };
+        if own.inside.is_empty() && matches!(own.path.inside, Inside::Vertices(_)) {
+            let of_face = |(face, spots): (u32, Vec<Spot>)| {
+                let places = spots.iter().map(|s| own.chart.place_of(*s));
+                let place = places.sum::<Option<DVec2>>();
+                let place = place.map(|sum| sum / spots.len() as f64);
+                asked(self.middle(face, &spots), place)
+            };
+            let points = self.inner_points(own.path);
+            return points.into_iter().map(of_face).collect();
+        }
+        let inside = own.inside.iter();
+        inside
+            .map(|&v| asked(Point::vertex(v), own.chart.place(v)))
+            .collect()
     }
 
     fn partner(&self, path: &'a Path, is_other: bool) -> Partner<'a> {
@@ -198,10 +227,14 @@ impl<'a> Attract<'a> {
             return Vec::new();
         };
         // what does not part the cloth has no other side
-        match is_other && !matches!(path.kind, PathKind::Bli | PathKind::Blb) {
+        let mut inside = match is_other && !matches!(path.kind, PathKind::Bli | PathKind::Blb) {
             true => beyond(self.surface.mesh, path, chosen),
             false => chosen.clone(),
+        };
+        if let Some(share) = &path.share {
+            inside.retain(|v| share.binary_search(v).is_ok());
         }
+        inside
     }
 
     fn facing(&self) -> Facing<'_> {
@@ -229,7 +262,7 @@ impl<'a> Attract<'a> {
         let path = own.path;
         let n = path.points.len();
         let closed = path.kind.is_closed();
-        let mut nodes: Vec<(f64, DVec2, DVec2)> = Vec::with_capacity(n + 1);
+        let mut nodes: Vec<Node> = Vec::with_capacity(n + 1);
         let mut length = 0.0;
         let mut last: Option<DVec3> = None;
         for k in 0..n + usize::from(closed) {
@@ -240,6 +273,17 @@ impl<'a> Attract<'a> {
             length += last.replace(at).map_or(0.0, |last| last.distance(at));
             let answer = path.corresponding(k % n);
             nodes.push((length, own.places[k % n]?, other.places[answer]?));
+        }
+        let is_cut = |k: &usize| {
+            let ((_, u, v), (_, w, z)) = (nodes[*k], nodes[*k + 1]);
+            let answer = other.path.faces[corresponding_segment(path, *k)];
+            own.chart.is_cut(path.faces[*k], [u, w]) || other.chart.is_cut(answer, [v, z])
+        };
+        let cuts: Vec<usize> = (0..nodes.len() - 1).filter(is_cut).collect();
+        let closed = closed && cuts.is_empty();
+        if !cuts.is_empty() {
+            nodes = longest_run(&nodes, &cuts, path.kind.is_closed());
+            length = nodes.last()?.0;
         }
         if length <= 0.0 {
             return None;
@@ -266,12 +310,11 @@ impl<'a> Attract<'a> {
         Map::fit(&centres, &values)
     }
 
-    fn pull(&self, aim: &Aiming<'_, '_>, from: Point, place: Option<DVec2>) -> Option<Pull> {
+    fn pull(&self, aim: &Aiming<'_, '_>, asked: &Asked) -> Option<Pull> {
         let Surface { mesh, x, .. } = self.surface;
+        let from = asked.from;
         let at = from.position(x);
-        let mapped = aim.map.as_ref().zip(place);
-        let mapped = mapped.and_then(|(map, place)| {
-            let answer = map.at(place);
+        let mapped = asked.answer.and_then(|(answer, place)| {
             let (face, to) = aim.other.chart.locate(answer, at)?;
             Some((face, to, answer.distance(place)))
         });
@@ -398,6 +441,30 @@ impl<'a> Attract<'a> {
     }
 }
 
+/// A point of a path: its distance along the path, in metres, and its places in both charts.
+type Node = (f64, DVec2, DVec2);
+
+/// The longest piece of a path between two cuts, each after the node of its number: round a tube a path comes back to itself, its layout does not.
+fn longest_run(nodes: &[Node], cuts: &[usize], is_closed: bool) -> Vec<Node> {
+    let last = nodes.len() - 1;
+    let mut ends: Vec<[usize; 2]> = cuts.windows(2).map(|c| [c[0] + 1, c[1]]).collect();
+    match is_closed {
+        // the last node is the first once more
+        true => ends.push([cuts[cuts.len() - 1] + 1, last + cuts[0]]),
+        false => ends.extend([[0, cuts[0]], [cuts[cuts.len() - 1] + 1, last]]),
+    }
+    let at = |k: usize| nodes[k % last.max(1)].0 + (k / last.max(1)) as f64 * nodes[last].0;
+    let at = |k: usize| if is_closed { at(k) } else { nodes[k].0 };
+    let length = |[first, last]: [usize; 2]| at(last) - at(first);
+    let longer = |a: [usize; 2], b: [usize; 2]| if length(b) > length(a) { b } else { a };
+    let [first, end] = ends.into_iter().reduce(longer).unwrap_or_default();
+    let node = |k: usize| {
+        let (_, u, v) = nodes[if is_closed { k % last.max(1) } else { k }];
+        (at(k) - at(first), u, v)
+    };
+    (first..=end).map(node).collect()
+}
+
 /// The segment of the partner at the place of segment `k`.
 pub(super) fn corresponding_segment(path: &Path, k: usize) -> usize {
     let n = path.points.len();
@@ -456,4 +523,24 @@ pub(super) fn closest_point(
         }
     }
     best.map(|(_, face, point)| (face, point))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_run_between_cuts_may_lead_over_the_start_of_a_ring() {
+        let node = |k: usize| (k as f64, DVec2::new(k as f64, 0.0), DVec2::ZERO);
+        let first = |run: &[Node]| (run[0].1.x, run.len(), run[run.len() - 1].0);
+        // ten points of a ring, the first once more
+        let mut ring: Vec<Node> = (0..10).map(node).collect();
+        ring.push((10.0, ring[0].1, ring[0].2));
+        // after the nodes 3 and 5: from node 6 over 0 to 3
+        assert_eq!(first(&longest_run(&ring, &[3, 5], true)), (6.0, 8, 7.0));
+        assert_eq!(first(&longest_run(&ring, &[3], true)), (4.0, 10, 9.0));
+        // the same as a line: from 6 to 10
+        assert_eq!(first(&longest_run(&ring, &[3, 5], false)), (6.0, 5, 4.0));
+        assert_eq!(first(&longest_run(&ring, &[7], false)), (0.0, 8, 7.0));
+    }
 }

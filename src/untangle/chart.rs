@@ -28,6 +28,14 @@ const ORDER_SHIFT: f64 = 0.37;
 /// Sides longer than this many times their length at rest are no sides of this chart.
 const TORN: f64 = 2.0;
 
+/// Points of one face that are laid out further apart than so many times its longest side lie on different sides of a cut. More than crumpled cloth, whose lengths
+/// fit nowhere in the plane, is torn everywhere; less than half the way round the smallest tube.
+const CUT: f64 = 4.0;
+
+/// Times as much cloth as fits into a disc that is laid out in it at most: crumpled cloth has lengths that fit nowhere in the plane, its layout
+/// comes back over itself again and again, and all of it would lie within any disc.
+const LAYERS: f64 = 2.0;
+
 /// Tables of charts, kept for the next.
 #[derive(Default)]
 pub(super) struct Tables(RefCell<Vec<Table>>);
@@ -46,6 +54,8 @@ pub(super) struct Chart<'a> {
     rest: Rest<'a>,
     /// Mean edge of the first face, m.
     edge: f64,
+    /// Of the faces that are laid out, at rest, m².
+    area: f64,
     table: Table,
     tables: &'a Tables,
     /// Faces that are laid out, in that order.
@@ -101,6 +111,7 @@ impl<'a> Chart<'a> {
             x,
             rest,
             edge: lengths.iter().sum::<f64>() / 3.0,
+            area: 0.0,
             table,
             tables,
             faces: Vec::new(),
@@ -115,6 +126,12 @@ impl<'a> Chart<'a> {
         chart.table.places[c as usize] = third - middle;
         chart.lay(face);
         chart
+    }
+
+    /// Whether two points of a face are laid out much further from each other than the face is long: the layout has a cut between them.
+    pub(super) fn is_cut(&self, face: u32, [p, q]: [DVec2; 2]) -> bool {
+        let lengths = self.rest.lengths(self.mesh, self.x, face);
+        p.distance(q) > CUT * lengths.into_iter().fold(0.0, f64::max)
     }
 
     /// Mean edge of the first face, in metres.
@@ -134,12 +151,16 @@ impl<'a> Chart<'a> {
         }
     }
 
-    /// Unfolds everything within a distance of the start, up to `max_faces` faces.
+    /// Unfolds everything within a distance of the start, up to `max_faces` faces; where layouts overlap, until there is twice as
+    /// much cloth as a disc has room for.
     pub(super) fn spread(&mut self, radius: f64, max_faces: usize) {
         let end = self.order(radius);
+        let rim = radius + self.edge;
+        let room = LAYERS * std::f64::consts::PI * rim * rim;
         while let Some(Reverse((order, ..))) = self.front.peek()
             && *order <= end
             && self.faces.len() < max_faces
+            && self.area < room
         {
             self.unfold();
         }
@@ -192,6 +213,11 @@ impl<'a> Chart<'a> {
                 for &(_, face) in self.grid[first..].iter().take_while(|g| g.0 == cell) {
                     let corners = self.mesh.faces()[face as usize];
                     let at = corners.map(|v| self.at(v));
+                    let low = at[0].min(at[1]).min(at[2]) - self.edge;
+                    let high = at[0].max(at[1]).max(at[2]) + self.edge;
+                    if place.cmplt(low).any() || place.cmpgt(high).any() {
+                        continue;
+                    }
                     let (weights, distance) = closest_weights(at, place);
                     let point = Point::face(corners, weights);
                     // inside is inside: distances of rounding size are equal
@@ -247,6 +273,9 @@ impl<'a> Chart<'a> {
             return;
         }
         self.faces.push(face);
+        let [a, b, c] = self.rest.lengths(self.mesh, self.x, face);
+        let s = 0.5 * (a + b + c);
+        self.area += (s * (s - a) * (s - b) * (s - c)).max(0.0).sqrt();
         for &edge in &self.mesh.face_edges()[face as usize] {
             let ends = self.mesh.edges()[edge as usize].map(|v| self.at(v));
             let order = self.order((0.5 * (ends[0] + ends[1])).length());
@@ -395,5 +424,37 @@ mod tests {
             assert!(point.weights.iter().all(|w| (w - 1.0 / 3.0).abs() < 1e-9));
         }
         assert!(chart.locate(DVec2::splat(10.0), DVec3::ZERO).is_none());
+    }
+
+    /// Crumpled cloth has lengths that fit nowhere in the plane: its layout comes back over itself, and a small disc would hold all of it.
+    #[test]
+    fn no_more_is_laid_out_than_a_disc_has_room_for() {
+        let t = of_type("closed", 20).unwrap();
+        let mesh = Mesh::new(t.positions.len(), t.faces.clone()).unwrap();
+        let mut random = crate::random::Random(5);
+        let rough: Vec<DVec3> = t
+            .positions
+            .iter()
+            .map(|p| *p + 0.1 * DVec3::new(random.signed(), random.signed(), random.signed()))
+            .collect();
+        let tables = Tables::default();
+        let mut counts = Vec::new();
+        for x in [&t.positions, &rough] {
+            let surface = Surface {
+                mesh: &mesh,
+                x,
+                rest: Rest::Unknown,
+                tables: &tables,
+            };
+            let mut chart = Chart::around(surface, 300);
+            let radius = 5.0 * chart.edge();
+            chart.spread(radius, usize::MAX);
+            let rim = radius + chart.edge();
+            let largest = 4.0 * chart.edge() * chart.edge();
+            assert!(chart.area < LAYERS * std::f64::consts::PI * rim * rim + largest);
+            counts.push(chart.faces().len());
+        }
+        assert!((100..400).contains(&counts[0]), "{counts:?}");
+        assert!(2 * counts[1] < t.faces.len(), "{counts:?}");
     }
 }

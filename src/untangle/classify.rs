@@ -201,6 +201,7 @@ impl Writer<'_> {
             faces: run.faces,
             points: run.points,
             inside: Inside::None,
+            share: None,
             touched: [None; 2],
             fold: Fold::Straight,
         });

@@ -16,6 +16,7 @@ use glam::DVec3;
 use serde::Serialize;
 
 use super::attract::Aim;
+use super::chart::Tables;
 use super::components::{Cloth, Components, METHODS, Turn, grown};
 use super::finish::{self, Finish};
 use super::prevent;
@@ -23,7 +24,7 @@ use super::pulls::{Pull, Targets};
 use super::relax::STRETCH;
 use super::sides::{History, Marks, Votes};
 use super::tangle::{Permitted, tangles};
-use super::targets::{Instant, Method, TargetSettings, targets};
+use super::targets::{Instant, Method, TargetSettings, targets_by};
 use super::touching;
 use super::{Analysis, Kind, PathSummary, Rest, analyse, analyse_by};
 use crate::geometry::mesh::{NONE, check_positions, flush_tiny};
@@ -267,9 +268,21 @@ pub fn cure(patient: Patient<'_>, settings: &CureSettings) -> Result<Cured, Mesh
         layers,
         knows_lengths: is_held || !matches!(patient.rest, Rest::Unknown),
     };
-    let mut ended = work.run_and_release(&mut collider, first, &mut report)?;
+    let is_touching = !first.has_all(&before.faces);
+    let (start, first) = match is_touching {
+        true => {
+            let mut start = x.to_vec();
+            let touching = before.clone();
+            let (steps, _) = work.part_touching(&mut collider, &mut start, &first, touching);
+            report.finishing_steps += steps;
+            let first = analyse_by(&mut collider, &start, rest)?;
+            (start, first)
+        }
+        false => (x.to_vec(), first),
+    };
+    let mut ended = work.run_and_release(&mut collider, &start, first, &mut report)?;
     if !ended.crossings.faces.is_empty() && report.steps < settings.max_steps {
-        let second = work.run_softer(&mut collider, &ended, &mut report)?;
+        let second = work.run_softer(&mut collider, &start, &ended, &mut report)?;
         let count = |ended: &Ended| ended.crossings.faces.len();
         ended = second.filter(|s| count(s) < count(&ended)).unwrap_or(ended);
     }
@@ -279,16 +292,8 @@ pub fn cure(patient: Patient<'_>, settings: &CureSettings) -> Result<Cured, Mesh
     } = ended;
     if !after.faces.is_empty() {
         let analysis = analyse_by(&mut collider, &positions, rest)?;
-        let crossing = analysis.segments.segments.iter();
-        let mut crossing: Vec<[u32; 2]> = crossing
-            .map(|s| [s.faces[0].min(s.faces[1]), s.faces[0].max(s.faces[1])])
-            .collect();
-        crossing.sort_unstable();
-        let is_crossing = |pair: [u32; 2]| crossing.binary_search(&pair).is_ok();
-        let stiffness = settings.stiffness;
         let x = &mut positions;
-        let (steps, parted) =
-            touching::part(&work.cloth, stiffness, &mut collider, x, after, is_crossing);
+        let (steps, parted) = work.part_touching(&mut collider, x, &analysis, after);
         report.finishing_steps += steps;
         after = parted;
     }
@@ -330,21 +335,58 @@ struct Ended {
 const RELEASES: u32 = 8;
 const WORTH_IT: f64 = 0.9;
 
-/// Share of the stiffness of pulls in the second attempt.
+/// Share of the stiffness of pulls in the second attempt, and times as much patience: where half of a sheet has come through half of another, crossings
+/// grow for some dozen steps before they fall.
 const SOFTER: f64 = 0.5;
+const MORE_PATIENCE: u32 = 3;
+
+impl Analysis {
+    /// Whether each of some pairs of faces is one of a path; the others only touch.
+    fn has_all(&self, pairs: &[[u32; 2]]) -> bool {
+        let crossing = self.crossing_faces();
+        pairs
+            .iter()
+            .all(|pair| crossing.binary_search(pair).is_ok())
+    }
+
+    /// Pairs of faces that cross, ascending.
+    fn crossing_faces(&self) -> Vec<[u32; 2]> {
+        let crossing = self.segments.segments.iter();
+        let mut crossing: Vec<[u32; 2]> = crossing
+            .map(|s| [s.faces[0].min(s.faces[1]), s.faces[0].max(s.faces[1])])
+            .collect();
+        crossing.sort_unstable();
+        crossing
+    }
+}
 
 impl Work<'_> {
+    /// Moves apart what the exact test names and no path does; returns the steps that helped, and what it names then.
+    fn part_touching(
+        &self,
+        collider: &mut Collider,
+        x: &mut [DVec3],
+        analysis: &Analysis,
+        named: Crossings,
+    ) -> (u32, Crossings) {
+        let crossing = analysis.crossing_faces();
+        let is_crossing = |pair: [u32; 2]| crossing.binary_search(&pair).is_ok();
+        let stiffness = self.settings.stiffness;
+        touching::part(&self.cloth, stiffness, collider, x, named, is_crossing)
+    }
+
     /// Runs the cure, lets go of what is still stretched, and runs it again; keeps what is better.
     fn run_and_release(
         &self,
         collider: &mut Collider,
+        start: &[DVec3],
         first: Analysis,
         report: &mut CureReport,
     ) -> Result<Ended, MeshError> {
         let mesh = self.cloth.mesh;
         let most = self.settings.max_steps;
         let begun = report.steps;
-        let mut best = self.run(collider, first, report, self.cloth.shape.to_vec(), most)?;
+        let mut best = self.run(collider, first, report, start.to_vec(), most)?;
         let usual = report.steps - begun;
         let mut slots = vec![NONE; best.x.len()];
         for _ in 0..RELEASES {
@@ -382,12 +424,13 @@ impl Work<'_> {
         Ok(best)
     }
 
-    /// A second attempt where something is left, from the beginning and with weaker pulls: the cloth goes another way. None if what is left only touches.
+    /// A second attempt where something is left, from the beginning, with weaker pulls and more patience: the cloth goes another way. None if what is left only touches.
     ///
     /// Stronger pulls help less often: of five tubes that are left, half the stiffness cures two, twice as much one of these.
     fn run_softer(
         &self,
         collider: &mut Collider,
+        start: &[DVec3],
         left: &Ended,
         report: &mut CureReport,
     ) -> Result<Option<Ended>, MeshError> {
@@ -397,13 +440,14 @@ impl Work<'_> {
         }
         let settings = CureSettings {
             stiffness: SOFTER * self.settings.stiffness,
+            patience: MORE_PATIENCE * self.settings.patience,
             ..self.settings.clone()
         };
         let softer = Work {
             settings: &settings,
             ..*self
         };
-        let x = self.cloth.shape.to_vec();
+        let x = start.to_vec();
         let analysis = analyse_by(collider, &x, self.cloth.rest)?;
         let until = settings.max_steps;
         softer.run(collider, analysis, report, x, until).map(Some)
@@ -554,11 +598,12 @@ impl Work<'_> {
             orientation: self.orientation,
         };
         let mut asked: Vec<(usize, Vec<Pull>)> = Vec::new();
+        let tables = Tables::default();
         for &number in active {
             let component = components.all[number].as_mut().expect("active ones exist");
             let method = METHODS[component.method];
             let contours = component.contours.iter().map(|&c| (c, method));
-            let Targets { mut pulls } = targets(at, contours, &self.settings.targets);
+            let Targets { mut pulls } = targets_by(&tables, at, contours, &self.settings.targets);
             if matches!(method, Method::Pull(_)) {
                 component.memory.join(x, &mut pulls);
             }

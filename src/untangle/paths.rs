@@ -158,6 +158,8 @@ pub struct Path {
     pub points: Vec<End>,
     /// The part of the cloth that is on the wrong side of this path.
     pub inside: Inside,
+    /// Where several paths part the cloth together: the vertices that are nearer to this one than to the others, ascending.
+    pub(super) share: Option<Vec<u32>>,
     /// Boundary that the first and last point touch exactly although they lie within a face.
     pub(super) touched: [Option<Touched>; 2],
     pub(super) fold: Fold,

@@ -31,7 +31,8 @@ use super::paths::{Path, PathKind};
 use super::perturb;
 use super::segments::{Crossing, End, Segments};
 use super::trace::Touched;
-use crate::geometry::Mesh;
+use crate::geometry::mesh::NONE;
+use crate::geometry::{BodyKind, Mesh};
 
 /// The part of the cloth that is on the wrong side of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,6 +107,7 @@ impl<'a> Flood<'a> {
             };
             path.inside = vertices.map_or(Inside::None, Inside::Vertices);
         }
+        self.part_together(paths);
         for number in 0..paths.len() {
             let partner = paths[number].partner as usize;
             let own = paths[number].inside == Inside::None;
@@ -113,6 +115,106 @@ impl<'a> Flood<'a> {
                 paths[number].inside = Inside::Partner;
             }
         }
+    }
+
+    /// Finds what paths part together that part nothing by themselves: two cuts from rim to rim part a tube, one does not.
+    ///
+    /// They have to lead through the same two pieces of cloth: where one of these passes the other, all of them are the border.
+    fn part_together(&mut self, paths: &mut [Path]) {
+        let parts_nothing = |p: &Path| {
+            matches!(p.kind, PathKind::Bb | PathKind::Closed) && p.inside == Inside::None
+        };
+        let alone: Vec<usize> = (0..paths.len())
+            .filter(|&p| parts_nothing(&paths[p]) && paths[p].partner as usize != p)
+            .collect();
+        if alone.len() < 2 {
+            return;
+        }
+        let pieces = self.pieces();
+        let piece = |p: usize| {
+            let [v, ..] = self.mesh.faces()[paths[p].faces[0] as usize];
+            pieces[v as usize]
+        };
+        let mut groups: BTreeMap<[u32; 2], Vec<usize>> = BTreeMap::new();
+        for p in alone {
+            let both = [p, paths[p].partner as usize];
+            let sheets = both.map(piece);
+            // an obstacle knows its inside by itself, and cloth around it is not parted by it
+            let is_cloth = |p: usize| {
+                let body = self.mesh.body_of_face(paths[p].faces[0]);
+                self.mesh.bodies()[body as usize].kind != BodyKind::Obstacle
+            };
+            if sheets[0] != sheets[1] && both.into_iter().all(is_cloth) {
+                groups.entry(sheets).or_default().push(p);
+            }
+        }
+        for group in groups.into_values().filter(|g| g.len() > 1) {
+            for &p in &group {
+                self.mark(&paths[p]);
+            }
+            let [start, ..] = self.mesh.faces()[paths[group[0]].faces[0] as usize];
+            let regions = (self.side[start as usize] == FREE)
+                .then(|| self.label_from(start, |_, _| true))
+                .flatten();
+            let inside = regions.map(|regions| self.smaller(regions));
+            self.clear();
+            let Some(inside) = inside else {
+                continue;
+            };
+            for (&p, share) in group.iter().zip(self.shares(paths, &group)) {
+                paths[p].inside = Inside::Vertices(inside.clone());
+                paths[p].share = Some(share);
+            }
+        }
+    }
+
+    /// The piece of cloth of each vertex: its lowest vertex.
+    fn pieces(&self) -> Vec<u32> {
+        let mut pieces = vec![NONE; self.mesh.vertex_count()];
+        for first in 0..pieces.len() as u32 {
+            let mut stack = vec![first];
+            while let Some(v) = stack.pop() {
+                if pieces[v as usize] == NONE {
+                    pieces[v as usize] = first;
+                    stack.extend(self.mesh.neighbours(v));
+                }
+            }
+        }
+        pieces
+    }
+
+    /// For each of some paths the vertices that are fewest edges from it, ascending; of equal paths the first.
+    fn shares(&self, paths: &[Path], group: &[usize]) -> Vec<Vec<u32>> {
+        let mut nearest = vec![usize::MAX; self.mesh.vertex_count()];
+        let mut queue = Vec::new();
+        let mut enter = |v: u32, k: usize, queue: &mut Vec<u32>| {
+            if nearest[v as usize] == usize::MAX {
+                nearest[v as usize] = k;
+                queue.push(v);
+            }
+            nearest[v as usize]
+        };
+        for (k, &p) in group.iter().enumerate() {
+            for &f in &paths[p].faces {
+                for v in self.mesh.faces()[f as usize] {
+                    enter(v, k, &mut queue);
+                }
+            }
+        }
+        let mut next = 0;
+        while next < queue.len() {
+            let v = queue[next];
+            next += 1;
+            let k = enter(v, usize::MAX, &mut queue);
+            for w in self.mesh.neighbours(v) {
+                enter(w, k, &mut queue);
+            }
+        }
+        let of = |k: usize| {
+            let all = (0u32..).zip(&nearest);
+            all.filter(|n| *n.1 == k).map(|n| n.0).collect()
+        };
+        (0..group.len()).map(of).collect()
     }
 
     /// The smaller of the two parts into which a path parts the cloth.

@@ -23,8 +23,10 @@ use crate::geometry::mesh::NONE;
 
 /// β: resistance to bending, relative to that of edges to stretch.
 ///
-/// Of real cloth it is a thousandth of this; more makes the sheets give way smoothly, over several edges.
+/// Of real cloth it is a thousandth of this; more makes the sheets give way smoothly, over several edges, and later.
 const BENDING: f64 = 0.1;
+/// The same where nothing crosses any more: hems that were pulled through have buckled in waves of two edges, which no length tells of.
+const STIFF: f64 = 0.3;
 /// μ: resistance to motion as such. Small: it is there so that pieces that hang on nothing have a place.
 const PROXIMAL: f64 = 0.02;
 /// How far edges of cloth on the wrong side may stay from their length at rest: what has come through is often stretched, but so is
@@ -74,6 +76,8 @@ pub(super) struct Relaxation {
     free: Vec<u32>,
     springs: Vec<Spring>,
     hinges: Vec<Hinge>,
+    /// β.
+    bending: f64,
     matrix: Matrix,
 }
 
@@ -151,12 +155,13 @@ impl Relaxation {
         {
             hinge.bend = Bend::Free;
         }
-        let matrix = Matrix::new(&free, slots, &springs, &hinges);
+        let matrix = Matrix::new(&free, slots, &springs, &hinges, BENDING);
         leave(&free, slots);
         Self {
             free,
             springs,
             hinges,
+            bending: BENDING,
             matrix,
         }
     }
@@ -206,6 +211,31 @@ impl Relaxation {
         })
     }
 
+    /// Makes bends count as much as where nothing crosses; `slots` is scratch as in [`Self::new`].
+    pub(super) fn stiffen(&mut self, slots: &mut [u32]) {
+        self.bending = STIFF;
+        enter(&self.free, slots);
+        let Self {
+            free,
+            springs,
+            hinges,
+            ..
+        } = &*self;
+        let matrix = Matrix::new(free, slots, springs, hinges, STIFF);
+        leave(free, slots);
+        self.matrix = matrix;
+    }
+
+    /// By how much hinges are bent otherwise than they are held to, beyond a share of their edges; summed up, in edge lengths.
+    pub(super) fn roughness(&self, x: &[DVec3], share: f64) -> f64 {
+        let of = |h: &Hinge| {
+            let [a, b, ..] = h.vertices.map(|v| x[v as usize]);
+            let off = (h.value(x) - h.wanted(x)).length() - share * a.distance(b);
+            (off > 0.0).then(|| off / a.distance(b))
+        };
+        self.hinges.iter().filter_map(of).map(|r| r.min(1.0)).sum()
+    }
+
     #[cfg(test)]
     /// Energy of positions, in m², relative to the start of the step.
     fn energy(&self, x: &[DVec3], start: &[DVec3], pulls: &[Pull], stiffness: f64) -> f64 {
@@ -225,7 +255,7 @@ impl Relaxation {
             .iter()
             .map(|&v| at(v).distance_squared(start[v as usize]));
         0.5 * (springs.sum::<f64>()
-            + BENDING * hinges.sum::<f64>()
+            + self.bending * hinges.sum::<f64>()
             + stiffness * pulls.sum::<f64>()
             + PROXIMAL * moved.sum::<f64>())
     }
@@ -299,7 +329,7 @@ impl Relaxation {
             }
             for (&v, &c) in hinge.vertices.iter().zip(&hinge.coefficients) {
                 if slots[v as usize] != NONE {
-                    right[slots[v as usize] as usize] += BENDING * c * wanted;
+                    right[slots[v as usize] as usize] += self.bending * c * wanted;
                 }
             }
         }
@@ -419,7 +449,13 @@ impl Hinge {
 }
 
 impl Matrix {
-    fn new(free: &[u32], slots: &[u32], springs: &[Spring], hinges: &[Hinge]) -> Self {
+    fn new(
+        free: &[u32],
+        slots: &[u32],
+        springs: &[Spring],
+        hinges: &[Hinge],
+        bending: f64,
+    ) -> Self {
         let mut entries: Vec<(u32, u32, f64)> = Vec::new();
         let mut add = |parts: &[(u32, f64)], weight: f64| {
             for &(v, c) in parts {
@@ -436,7 +472,7 @@ impl Matrix {
         for h in hinges {
             let parts: [(u32, f64); 4] =
                 std::array::from_fn(|k| (h.vertices[k], h.coefficients[k]));
-            add(&parts, BENDING);
+            add(&parts, bending);
         }
         for &v in free {
             entries.push((slots[v as usize], slots[v as usize], PROXIMAL));

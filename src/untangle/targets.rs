@@ -70,6 +70,16 @@ pub fn targets(
     contours: impl IntoIterator<Item = (u32, Method)>,
     settings: &TargetSettings,
 ) -> Targets {
+    targets_by(&Tables::default(), at, contours, settings)
+}
+
+/// [`targets`] with tables that are kept: they are as large as the mesh.
+pub(super) fn targets_by(
+    tables: &Tables,
+    at: Instant<'_>,
+    contours: impl IntoIterator<Item = (u32, Method)>,
+    settings: &TargetSettings,
+) -> Targets {
     let Instant {
         mesh,
         x,
@@ -77,12 +87,11 @@ pub fn targets(
         analysis,
         orientation,
     } = at;
-    let tables = Tables::default();
     let surface = Surface {
         mesh,
         x,
         rest,
-        tables: &tables,
+        tables,
     };
     let attract = Attract {
         surface,

@@ -6,7 +6,8 @@ use glam::{DQuat, DVec3};
 use percale::geometry::{Mesh, crossing_faces};
 use percale::scene::tangles::{self, Tangled};
 use percale::untangle::{
-    Aim, CureSettings, Cured, Patient, Reason, Response, Rest, TargetSettings, cure,
+    Aim, CureSettings, Cured, Kind, PathKind, Patient, Reason, Response, Rest, TargetSettings,
+    analyse, cure,
 };
 use percale::verify::audit;
 
@@ -324,5 +325,115 @@ fn direct_displacement_and_closest_points_are_options() {
         let other = cure(patient, &settings).unwrap();
         assert_clean("closed", &mesh, &other);
         assert!(other.positions != smooth.positions);
+    }
+}
+
+/// A tube along x of n × n cells, its radius at both ends, shifted aside; faces after those of others.
+fn tube(n: u32, radii: [f64; 2], shift: f64, x: &mut Vec<DVec3>, faces: &mut Vec<[u32; 3]>) {
+    let first = x.len() as u32;
+    for i in 0..=n {
+        let along = f64::from(i) / f64::from(n);
+        let radius = radii[0] + along * (radii[1] - radii[0]);
+        for k in 0..n {
+            // not a row of vertices in one plane with those of the other tube
+            let angle = std::f64::consts::TAU * (f64::from(k) + 0.37 * shift + 0.31 * along);
+            let angle = angle / f64::from(n);
+            let length = 1.0 + 0.1 * shift;
+            x.push(DVec3::new(
+                length * along,
+                radius * angle.sin() + shift,
+                radius * angle.cos(),
+            ));
+            if i < n {
+                let at = |i: u32, k: u32| first + i * n + k % n;
+                faces.push([at(i, k), at(i + 1, k), at(i + 1, k + 1)]);
+                faces.push([at(i, k), at(i + 1, k + 1), at(i, k + 1)]);
+            }
+        }
+    }
+}
+
+/// One tube beside another of the same width: each is cut twice from rim to rim, and neither cut alone parts it.
+#[test]
+fn two_cuts_from_rim_to_rim_part_a_tube() {
+    let (mut x, mut faces) = (Vec::new(), Vec::new());
+    tube(14, [0.16; 2], 0.0, &mut x, &mut faces);
+    tube(14, [0.16; 2], 0.07, &mut x, &mut faces);
+    let mesh = Arc::new(Mesh::new(x.len(), faces).unwrap());
+    let analysis = analyse(&mesh, &x, Rest::Unknown).unwrap();
+    let cuts = analysis.paths.iter().filter(|p| p.kind == PathKind::Bb);
+    let insides: Vec<&[u32]> = cuts.map(|p| p.inside.vertices()).collect();
+    assert_eq!(insides.len(), 2, "the longer tube is cut twice");
+    assert!(!insides[0].is_empty() && insides[0] == insides[1]);
+    // what lies within the other tube, or what does not
+    let is_within = |p: DVec3| (p.y - 0.035) * if insides[0][0] < 14 * 15 { 1.0 } else { -1.0 };
+    let within = insides[0]
+        .iter()
+        .filter(|&&v| is_within(x[v as usize]) > 0.0);
+    let share = within.count() as f64 / insides[0].len() as f64;
+    assert!(!(0.1..0.9).contains(&share), "{share}");
+    assert_clean("tubes", &mesh, &cured(&mesh, &x, Rest::Unknown));
+}
+
+/// A tube that gets wider through one that does not: they cross in a ring, whose layout in the plane has a cut.
+#[test]
+fn a_ring_around_a_tube_is_cured() {
+    let (mut x, mut faces) = (Vec::new(), Vec::new());
+    tube(14, [0.16; 2], 0.0, &mut x, &mut faces);
+    tube(14, [0.152, 0.17], 0.001, &mut x, &mut faces);
+    let mesh = Arc::new(Mesh::new(x.len(), faces).unwrap());
+    let analysis = analyse(&mesh, &x, Rest::Unknown).unwrap();
+    assert!(
+        analysis
+            .contours
+            .iter()
+            .any(|c| c.kind == Kind::Closed && c.length > 0.9)
+    );
+    assert_clean("tubes", &mesh, &cured(&mesh, &x, Rest::Unknown));
+}
+
+/// Lips of a slit that was never opened lie exactly on each other; in which order the faces are listed decides how the analysis takes that, not
+/// how long the cure takes.
+#[test]
+fn lips_that_touch_come_apart_whatever_the_order_of_faces() {
+    let t = tangles::of_type("bllb", 6).unwrap();
+    for first in 0..24 {
+        let mut faces = t.faces.clone();
+        let mut uv = t.uv.clone();
+        faces.rotate_left(first * 12);
+        uv.rotate_left(first * 12);
+        if first % 2 == 1 {
+            for (face, uv) in faces.iter_mut().zip(&mut uv) {
+                face.rotate_left(1);
+                uv.rotate_left(1);
+            }
+        }
+        let mesh = Arc::new(Mesh::new(t.positions.len(), faces).unwrap());
+        let result = cured(&mesh, &t.positions, Rest::Parameters(&uv));
+        assert_clean(&format!("first {first}"), &mesh, &result);
+        assert!(result.report.steps <= 3, "{}", result.report.steps);
+    }
+}
+
+/// What came through is smooth again: hardly an edge between the sheets' creases is bent by more than 15°.
+#[test]
+fn hems_that_came_through_do_not_ripple() {
+    for name in ["cross", "bb-ii"] {
+        let (mesh, t) = sheet(name, 24);
+        let result = cured(&mesh, &t.positions, Rest::Parameters(&t.uv));
+        assert_clean(name, &mesh, &result);
+        let normal = |f: u32| {
+            let [a, b, c] = mesh.faces()[f as usize].map(|v| result.positions[v as usize]);
+            (b - a).cross(c - a).normalize()
+        };
+        let is_bent = |edge: u32| match *mesh.faces_of_edge(edge) {
+            // the fold between the layers is bent by more than a right angle
+            [f, g] => (0.0..0.966).contains(&normal(f).dot(normal(g))),
+            _ => false,
+        };
+        let count = (0..mesh.edges().len() as u32)
+            .filter(|&e| is_bent(e))
+            .count();
+        assert!(count <= 15, "{name}: {count}");
     }
 }
