@@ -281,10 +281,14 @@ pub fn cure(patient: Patient<'_>, settings: &CureSettings) -> Result<Cured, Mesh
         false => (x.to_vec(), first),
     };
     let mut ended = work.run_and_release(&mut collider, &start, first, &mut report)?;
-    if !ended.crossings.faces.is_empty() && report.steps < settings.max_steps {
+    let mut is_spent = report.steps >= settings.max_steps;
+    if !ended.crossings.faces.is_empty() && !is_spent {
         let second = work.run_softer(&mut collider, &start, &ended, &mut report)?;
         let count = |ended: &Ended| ended.crossings.faces.len();
-        ended = second.filter(|s| count(s) < count(&ended)).unwrap_or(ended);
+        if let Some(second) = second.filter(|s| count(s) < count(&ended)) {
+            ended = second;
+            is_spent = report.steps >= settings.max_steps;
+        }
     }
     let Ended {
         x: mut positions,
@@ -303,7 +307,7 @@ pub fn cure(patient: Patient<'_>, settings: &CureSettings) -> Result<Cured, Mesh
     report.intersections_after = after.faces.len();
     report.edge_face_after = after.edge_faces.len();
     if !after.faces.is_empty() {
-        report.left = work.left(&positions, report.steps >= settings.max_steps)?;
+        report.left = work.left(&positions, is_spent)?;
     }
     let ways = positions.iter().zip(x).map(|(a, b)| a.distance(*b));
     let ways: Vec<f64> = ways.filter(|w| *w > 0.0).collect();

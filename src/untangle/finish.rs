@@ -87,6 +87,8 @@ impl Finish<'_> {
                 component.relaxation.hold(held);
             }
         }
+        // smoothing would hold up layers that are to part
+        let smooths = self.thickness == 0.0;
         let is_well = |k: &usize| {
             let component = components.all[*k].as_ref().expect("just found");
             let relaxation = &component.relaxation;
@@ -98,7 +100,9 @@ impl Finish<'_> {
         let mut at: Vec<Vec<u32>> = vec![Vec::new(); components.all.len()];
         for &k in &clean {
             let component = components.all[k].as_mut().expect("just found");
-            component.relaxation.stiffen(&mut components.slots);
+            if smooths {
+                component.relaxation.stiffen(&mut components.slots);
+            }
             at[k] = component.relaxation.free().to_vec();
         }
         let mut distance = vec![0.0; x.len()];
@@ -126,7 +130,10 @@ impl Finish<'_> {
                 let lacking = self.lacking(&near, &components.of, k as u32, &distance);
                 let strained = component.relaxation.strained(x, STRAIN);
                 let badness = strained.map(|(_, e)| e.min(MOST)).sum::<f64>() + lacking;
-                let rough = component.relaxation.roughness(x, BEND);
+                let rough = match smooths {
+                    true => component.relaxation.roughness(x, BEND),
+                    false => 0.0,
+                };
                 let all = badness + ROUGHNESS * rough;
                 if all < smoothest[k] {
                     smoothest[k] = all;
