@@ -89,6 +89,8 @@ impl Finish<'_> {
         }
         // smoothing would hold up layers that are to part
         let smooths = self.thickness == 0.0;
+        // a distance that is asked for comes slowly in the end
+        let gain = if smooths { GAIN } else { 1.0 };
         let is_well = |k: &usize| {
             let component = components.all[*k].as_ref().expect("just found");
             let relaxation = &component.relaxation;
@@ -144,7 +146,7 @@ impl Finish<'_> {
                 best[k] = best[k].min(badness);
                 let before = &mut past[k][step as usize % PATIENCE];
                 let before = std::mem::replace(before, best[k]);
-                badness > 0.0 && best[k] < GAIN * before || rough > 0.0 && step < SMOOTHING
+                badness > 0.0 && best[k] < gain * before || rough > 0.0 && step < SMOOTHING
             });
             if active.is_empty() || step == MAX_STEPS {
                 x.copy_from_slice(&best_x);
